@@ -1,0 +1,1 @@
+"""The agent: events, decisions, planners, loop, context, tools."""

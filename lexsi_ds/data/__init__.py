@@ -1,0 +1,1 @@
+"""Data: sources on disk, guarded SQL, file readers, the demo bank."""

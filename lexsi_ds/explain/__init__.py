@@ -1,0 +1,1 @@
+"""Explanations: SHAP values, importance, similar cases, wording."""

@@ -1,0 +1,1 @@
+"""Jobs: warm killable worker processes and the runs that use them."""

@@ -1,0 +1,1 @@
+"""Knowledge: the semantic model, the business knowledge graph, the value index."""

@@ -1,0 +1,1 @@
+"""Models: engines behind one protocol, features, validation, cards."""

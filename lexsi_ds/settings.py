@@ -1,0 +1,63 @@
+"""Every environment variable of Lexsi DS, once. ``docs/settings.md`` is generated from this class and a test compares them.
+
+Must never: be read anywhere else than through ``get_settings``; put a secret into ``repr`` or a log.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import platformdirs
+from pydantic import AliasChoices, Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """Read from variables that start with ``LEXSI_DS_`` and from a ``.env`` file in the working folder."""
+
+    model_config = SettingsConfigDict(env_prefix="LEXSI_DS_", env_file=".env", extra="ignore", frozen=True)
+
+    home: Path = Field(
+        default_factory=lambda: Path(platformdirs.user_data_dir("lexsi-ds", appauthor=False)),
+        description="Folder that holds the store, the data sets, the models and what runs produced.",
+    )
+    store_url: str | None = Field(default=None, description="SQLAlchemy URL of the store; SQLite in the home by default.")
+    llm_base_url: str | None = Field(default=None, description="OpenAI-compatible endpoint; unset means the offline planner.")
+    llm_api_key: SecretStr | None = Field(default=None, description="Key of that endpoint. Never logged or stored.")
+    llm_model: str | None = Field(default=None, description="Model name at that endpoint.")
+    llm_timeout_s: float = Field(default=60, gt=0, description="Longest wait for one reply of the endpoint, in seconds.")
+    max_steps: int = Field(default=12, ge=1, le=100, description="Most planner steps of one run; then one final answer is asked for.")
+    threads: int = Field(default=2, ge=1, le=64, description="Threads of one worker (DuckDB, XGBoost).")
+    sql_workers: int = Field(default=2, ge=1, le=16, description="Warm worker processes for SQL.")
+    ml_workers: int = Field(default=1, ge=1, le=8, description="Warm worker processes for training and explaining.")
+    sql_timeout_s: float = Field(default=60, gt=0, description="Longest time of one query, in seconds; then its worker is killed.")
+    sql_memory_mb: int = Field(default=2048, ge=512, description="Address space of one SQL worker, in MB.")
+    sql_result_mb: int = Field(default=2048, ge=1, description="Largest result file of one query, in MB; past it the query fails.")
+    ml_memory_mb: int = Field(default=6144, ge=1024, description="Address space of one training worker, in MB.")
+    ml_timeout_s: float = Field(
+        default=900,
+        gt=0,
+        validation_alias=AliasChoices("LEXSI_DS_ML_TIMEOUT_S", "LEXSI_TRAIN_TIMEOUT_S"),
+        description="Longest time of one training, in seconds.",
+    )
+    ingest_timeout_s: float = Field(default=1800, gt=0, description="Longest time of one import, in seconds.")
+    max_columns: int = Field(default=2000, ge=10, description="Most columns of one imported table; a wider one is refused.")
+    max_question_chars: int = Field(default=4000, ge=100, description="Longest question; a longer one is refused with its length.")
+    log_level: str = Field(default="INFO", description="Level of the log on stderr.")
+
+    @property
+    def store_path_url(self) -> str:
+        """URL of the store: the given one, or SQLite in the home."""
+        return self.store_url or f"sqlite:///{self.home / 'store.sqlite'}"
+
+    @property
+    def llm_configured(self) -> bool:
+        """Whether a language model can be asked: an address and a model name are enough (local endpoints need no key)."""
+        return bool(self.llm_base_url and self.llm_model)
+
+
+@cache
+def get_settings() -> Settings:
+    """The settings of this process, read once."""
+    return Settings()

@@ -1,0 +1,1 @@
+"""Question to logical query to SQL: the offline parser, the predictive writer."""
