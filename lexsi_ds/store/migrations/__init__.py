@@ -1,0 +1,1 @@
+"""Alembic's script location, shipped inside the package; `store.db` runs it without an alembic.ini."""

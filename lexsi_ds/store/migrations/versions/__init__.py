@@ -1,0 +1,1 @@
+"""One file a migration, in order. A migration that has shipped is never edited."""

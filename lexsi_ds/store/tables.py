@@ -1,0 +1,251 @@
+"""Every table of the store, for SQLite and PostgreSQL alike. Migrations make them; a test holds the two together.
+
+Must never: change without a migration; hold a data row of a source (those live in files), a key or a password.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+HEAD = "0001"
+"""The newest migration."""
+LIVE_STATES = ("queued", "running")
+"""States in which a run holds the lease of its conversation."""
+
+
+class Utc(sa.types.TypeDecorator[datetime]):
+    """A moment, always with its zone: SQLite would give it back naive."""
+
+    impl = sa.DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Any) -> datetime | None:
+        return None if value is None else value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Any) -> datetime | None:
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+metadata = sa.MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+def _partial_unique(name: str, *columns: str, where: str) -> sa.Index:
+    condition = sa.text(where)
+    return sa.Index(name, *columns, unique=True, sqlite_where=condition, postgresql_where=condition)
+
+
+def _json(name: str, *, nullable: bool = False) -> sa.Column[Any]:
+    return sa.Column(name, sa.JSON(none_as_null=True), nullable=nullable)
+
+
+sources = sa.Table(
+    "sources", metadata,
+    sa.Column("id", sa.String, primary_key=True),
+    sa.Column("owner", sa.String, nullable=False),
+    sa.Column("name", sa.String, nullable=False),
+    sa.Column("kind", sa.String, nullable=False),
+    sa.Column("synthetic", sa.Boolean, nullable=False),
+    sa.Column("throwaway", sa.Boolean, nullable=False),
+    sa.Column("fingerprint", sa.String),
+    _json("options"),
+    sa.Column("created_at", Utc, nullable=False),
+    sa.Column("updated_at", Utc, nullable=False),
+    sa.Column("deleted_at", Utc),
+    _partial_unique("uq_sources_fingerprint", "fingerprint", where="fingerprint IS NOT NULL AND deleted_at IS NULL"),
+)
+
+datasets = sa.Table(
+    "datasets", metadata,
+    sa.Column("id", sa.String, primary_key=True),
+    sa.Column("source_id", sa.ForeignKey("sources.id"), nullable=False),
+    sa.Column("name", sa.String, nullable=False),
+    sa.Column("name_key", sa.String, nullable=False),
+    sa.Column("derived", sa.Boolean, nullable=False),
+    sa.Column("run_id", sa.String),
+    sa.Column("created_at", Utc, nullable=False),
+    sa.Column("deleted_at", Utc),
+    _partial_unique("uq_datasets_source_id_name_key", "source_id", "name_key", where="deleted_at IS NULL"),
+)
+
+dataset_versions = sa.Table(
+    "dataset_versions", metadata,
+    sa.Column("dataset_id", sa.ForeignKey("datasets.id"), primary_key=True),
+    sa.Column("version", sa.Integer, primary_key=True),
+    sa.Column("path", sa.String, nullable=False),
+    sa.Column("rows", sa.BigInteger, nullable=False),
+    sa.Column("bytes", sa.BigInteger, nullable=False),
+    sa.Column("comment", sa.String),
+    _json("columns"),
+    _json("read_options"),
+    sa.Column("rejected", sa.BigInteger, nullable=False),
+    sa.Column("rejected_path", sa.String),
+    sa.Column("created_at", Utc, nullable=False),
+)
+
+column_marks = sa.Table(
+    "column_marks", metadata,
+    sa.Column("dataset_id", sa.ForeignKey("datasets.id"), primary_key=True),
+    sa.Column("column_key", sa.String, primary_key=True),
+    sa.Column("protected", sa.Boolean),
+    sa.Column("masked", sa.Boolean),
+    sa.Column("identifier", sa.Boolean),
+    sa.Column("marked_by", sa.String, nullable=False),
+    sa.Column("marked_at", Utc, nullable=False),
+)
+
+snapshots = sa.Table(
+    "snapshots", metadata,
+    sa.Column("id", sa.String, primary_key=True),
+    sa.Column("source_id", sa.ForeignKey("sources.id"), nullable=False),
+    sa.Column("number", sa.Integer, nullable=False),
+    _json("members"),
+    sa.Column("today", sa.Date),
+    sa.Column("created_at", Utc, nullable=False),
+    sa.UniqueConstraint("source_id", "number"),
+)
+
+conversations = sa.Table(
+    "conversations", metadata,
+    sa.Column("id", sa.String, primary_key=True),
+    sa.Column("owner", sa.String, nullable=False),
+    sa.Column("source_id", sa.String),
+    sa.Column("title", sa.String, nullable=False),
+    _json("memory", nullable=True),
+    sa.Column("created_at", Utc, nullable=False),
+    sa.Column("updated_at", Utc, nullable=False),
+    sa.Column("deleted_at", Utc),
+    sa.Index("ix_conversations_owner_updated_at", "owner", "updated_at"),
+)
+
+runs = sa.Table(
+    "runs", metadata,
+    sa.Column("id", sa.String, primary_key=True),
+    sa.Column("conversation_id", sa.String, nullable=False),
+    sa.Column("boot", sa.String, nullable=False),
+    sa.Column("question", sa.String, nullable=False),
+    sa.Column("state", sa.String, nullable=False),
+    sa.Column("cancel", sa.Boolean, nullable=False),
+    sa.Column("started", sa.Double, nullable=False),
+    sa.Column("beat", sa.Double, nullable=False),
+    sa.Column("ended", sa.Double),
+    _json("meta"),
+    _partial_unique("uq_runs_live", "conversation_id", where="state IN ('queued', 'running')"),
+    sa.Index("ix_runs_conversation_id_started", "conversation_id", "started"),
+)
+
+events = sa.Table(
+    "events", metadata,
+    sa.Column("run_id", sa.ForeignKey("runs.id"), primary_key=True),
+    sa.Column("seq", sa.Integer, primary_key=True),
+    sa.Column("ts", sa.Double, nullable=False),
+    sa.Column("type", sa.String, nullable=False),
+    _json("body"),
+)
+
+artifacts = sa.Table(
+    "artifacts", metadata,
+    sa.Column("id", sa.String, primary_key=True),
+    sa.Column("owner", sa.String, nullable=False),
+    sa.Column("run_id", sa.String, nullable=False),
+    sa.Column("kind", sa.String, nullable=False),
+    sa.Column("path", sa.String, nullable=False),
+    sa.Column("bytes", sa.BigInteger, nullable=False),
+    _json("meta"),
+    sa.Column("created_at", Utc, nullable=False),
+    sa.Index("ix_artifacts_run_id", "run_id"),
+)
+
+models = sa.Table(
+    "models", metadata,
+    sa.Column("id", sa.String, primary_key=True),
+    sa.Column("owner", sa.String, nullable=False),
+    sa.Column("source_id", sa.String, nullable=False),
+    sa.Column("snapshot_id", sa.String, nullable=False),
+    sa.Column("run_id", sa.String),
+    sa.Column("name", sa.String, nullable=False),
+    sa.Column("folder", sa.String, nullable=False),
+    _json("card"),
+    sa.Column("created_at", Utc, nullable=False),
+    sa.UniqueConstraint("source_id", "name"),
+)
+
+predictions = sa.Table(
+    "predictions", metadata,
+    sa.Column("id", sa.String, primary_key=True),
+    sa.Column("model_id", sa.ForeignKey("models.id"), nullable=False),
+    sa.Column("run_id", sa.String),
+    sa.Column("snapshot_id", sa.String, nullable=False),
+    sa.Column("path", sa.String, nullable=False),
+    sa.Column("rows", sa.BigInteger, nullable=False),
+    sa.Column("ranked", sa.BigInteger, nullable=False),
+    sa.Column("top_overlap", sa.Double, nullable=False),
+    sa.Column("entity_column", sa.String, nullable=False),
+    sa.Column("created_at", Utc, nullable=False),
+    sa.Index("ix_predictions_model_id_created_at", "model_id", "created_at"),
+)
+
+findings = sa.Table(
+    "findings", metadata,
+    sa.Column("id", sa.String, primary_key=True),
+    sa.Column("source_id", sa.String),
+    sa.Column("dataset_id", sa.String, nullable=False),
+    sa.Column("run_id", sa.String),
+    sa.Column("origin", sa.String, nullable=False),
+    sa.Column("title", sa.String, nullable=False),
+    sa.Column("statement", sa.String, nullable=False),
+    _json("columns"),
+    sa.Column("check_sql", sa.String),
+    sa.Column("verdict", sa.String, nullable=False),
+    _json("last_check", nullable=True),
+    sa.Column("review", sa.String, nullable=False),
+    sa.Column("status", sa.String, nullable=False),
+    _json("flag", nullable=True),
+    sa.Column("version", sa.Integer, nullable=False),
+    sa.Column("row_version", sa.Integer, nullable=False),
+    sa.Column("created_by", sa.String, nullable=False),
+    sa.Column("created_at", Utc, nullable=False),
+    sa.Column("updated_by", sa.String, nullable=False),
+    sa.Column("updated_at", Utc, nullable=False),
+    sa.Column("reviewed_by", sa.String),
+    sa.Column("reviewed_by_name", sa.String),
+    sa.Column("reviewed_at", Utc),
+    sa.Column("review_note", sa.String, nullable=False),
+    sa.Column("reviewed_version", sa.Integer),
+    sa.Column("reviewed_via", sa.String),
+    _json("reviewed_check", nullable=True),
+    sa.Index("ix_findings_source_id_created_at", "source_id", "created_at"),
+)
+
+finding_history = sa.Table(
+    "finding_history", metadata,
+    sa.Column("finding_id", sa.ForeignKey("findings.id"), primary_key=True),
+    sa.Column("row_version", sa.Integer, primary_key=True),
+    sa.Column("at", Utc, nullable=False),
+    sa.Column("person", sa.String, nullable=False),
+    sa.Column("person_name", sa.String, nullable=False),
+    sa.Column("action", sa.String, nullable=False),
+    sa.Column("via", sa.String, nullable=False),
+    sa.Column("note", sa.String, nullable=False),
+    _json("before"),
+    _json("after"),
+)
+
+preferences = sa.Table(
+    "preferences", metadata,
+    sa.Column("person", sa.String, primary_key=True),
+    sa.Column("key", sa.String, primary_key=True),
+    _json("value", nullable=True),
+    sa.Column("updated_at", Utc, nullable=False),
+)

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+from lexsi_ds.errors import BadInput
+from lexsi_ds.store import db as db_module
+from lexsi_ds.store.db import Store
+from lexsi_ds.store.records import now
+from lexsi_ds.store.tables import HEAD, metadata
+
+
+def _revisions() -> list[str]:
+    config = Config()
+    config.set_main_option("script_location", str(Path(db_module.__file__).parent / "migrations"))
+    return [r.revision for r in reversed(list(ScriptDirectory.from_config(config).walk_revisions()))]
+
+
+def _schema(store: Store) -> dict[str, str]:
+    with store.read() as db:
+        rows = db.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL").all()
+    return {name: " ".join(sql.split()) for name, sql in rows}
+
+
+def test_tables_and_migrations_agree(store: Store) -> None:
+    with store.read() as db:
+        context = MigrationContext.configure(db, opts={"compare_type": True, "compare_server_default": True})
+        assert compare_metadata(context, metadata) == []
+
+
+def test_partial_indexes_made_by_migrations_are_those_of_the_tables(store: Store, tmp_path: Path) -> None:
+    direct = sa.create_engine(f"sqlite:///{tmp_path / 'direct.sqlite'}")
+    metadata.create_all(direct)
+    with direct.connect() as db:
+        rows = db.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL").all()
+    assert rows
+    made = _schema(store)
+    assert {name: made[name] for name, _ in rows} == {name: " ".join(sql.split()) for name, sql in rows}
+
+
+def test_head_constant_is_the_newest_migration() -> None:
+    assert _revisions()[-1] == HEAD
+
+
+def test_a_store_upgraded_step_by_step_equals_a_fresh_one(store: Store, tmp_path: Path) -> None:
+    upgraded = Store(f"sqlite:///{tmp_path / 'old.sqlite'}")
+    for revision in _revisions():
+        with upgraded.write() as db:
+            db_module._upgrade(db, revision)
+    assert _schema(upgraded) == _schema(store)
+    assert upgraded.revision() == store.revision() == HEAD
+
+
+def test_the_schema_also_compiles_for_postgresql() -> None:
+    from sqlalchemy.dialects import postgresql
+    from sqlalchemy.schema import CreateIndex, CreateTable
+
+    dialect = postgresql.dialect()
+    script = [str(CreateTable(t).compile(dialect=dialect)) for t in metadata.sorted_tables]
+    live = next(i for i in metadata.tables["runs"].indexes if i.name == "uq_runs_live")
+    assert "WHERE state IN ('queued', 'running')" in str(CreateIndex(live).compile(dialect=dialect))
+    assert len(script) == len(metadata.tables)
+
+
+def test_migrating_twice_changes_nothing(store: Store) -> None:
+    before = _schema(store)
+    store.migrate()
+    assert _schema(store) == before
+
+
+def test_processes_that_start_at_once_make_one_store(url: str) -> None:
+    script = "import sys; from lexsi_ds.store.db import Store; s = Store(sys.argv[1]); s.migrate(); print(s.revision())"
+    started = [
+        subprocess.Popen([sys.executable, "-c", script, url], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    for process in started:
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, out.strip()) == (0, HEAD), err
+
+
+def test_a_store_of_a_newer_version_is_refused_in_words(store: Store) -> None:
+    with store.write() as db:
+        db.execute(sa.text("UPDATE alembic_version SET version_num = 'from_the_future'"))
+    with pytest.raises(BadInput, match="newer version"):
+        store.migrate()
+
+
+def test_a_write_that_raises_leaves_nothing_behind(store: Store) -> None:
+    with pytest.raises(RuntimeError), store.write() as db:
+        db.execute(sa.insert(metadata.tables["preferences"]).values(person="p", key="k", value=1, updated_at=now()))
+        raise RuntimeError
+    with store.read() as db:
+        assert db.execute(sa.select(sa.func.count()).select_from(metadata.tables["preferences"])).scalar() == 0
+
+
+def test_sqlite_is_in_wal_mode_with_foreign_keys(store: Store) -> None:
+    with store.read() as db:
+        assert db.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+        assert db.exec_driver_sql("PRAGMA foreign_keys").scalar() == 1
+
+
+def test_a_store_in_memory_is_refused() -> None:
+    with pytest.raises(BadInput, match="in-memory"):
+        Store("sqlite://")
