@@ -14,6 +14,7 @@ from typing import Any
 
 import sqlalchemy as sa
 import tenacity
+from sqlalchemy import event, exc
 
 from lexsi_ds.errors import BadInput
 from lexsi_ds.store.tables import HEAD
@@ -88,14 +89,14 @@ def _sqlite_engine(url: sa.URL) -> sa.Engine:
     Path(url.database or "").parent.mkdir(parents=True, exist_ok=True)
     engine = sa.create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_MS / 1000}, pool_size=8, max_overflow=-1)
 
-    @sa.event.listens_for(engine, "connect")
+    @event.listens_for(engine, "connect")
     def prepare(dbapi_connection: Any, _record: Any) -> None:
         dbapi_connection.isolation_level = None  # the driver must not begin transactions of its own
         dbapi_connection.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
         dbapi_connection.execute("PRAGMA foreign_keys=ON")
         dbapi_connection.execute("PRAGMA synchronous=FULL")  # a decision that was shown as taken outlives a power cut
 
-    @sa.event.listens_for(engine, "begin")
+    @event.listens_for(engine, "begin")
     def begin(connection: sa.Connection) -> None:
         writes = connection.get_execution_options().get("lexsi_write", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
@@ -104,7 +105,7 @@ def _sqlite_engine(url: sa.URL) -> sa.Engine:
 
 
 @tenacity.retry(
-    retry=tenacity.retry_if_exception_type(sa.exc.OperationalError),
+    retry=tenacity.retry_if_exception_type(exc.OperationalError),
     wait=tenacity.wait_random(0.02, 0.2),
     stop=tenacity.stop_after_delay(30),
     reraise=True,
@@ -115,6 +116,6 @@ def _use_wal(engine: sa.Engine) -> None:
     try:
         raw.cursor().execute("PRAGMA journal_mode=WAL")
     except Exception as error:
-        raise sa.exc.OperationalError("PRAGMA journal_mode=WAL", None, error) from error
+        raise exc.OperationalError("PRAGMA journal_mode=WAL", None, error) from error
     finally:
         raw.close()

@@ -13,6 +13,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from pydantic import Field
+from sqlalchemy import exc
 
 from lexsi_ds.errors import Conflict
 from lexsi_ds.ids import new_id
@@ -237,7 +238,7 @@ class _conflict:  # noqa: N801 - reads as a statement
         return None
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        if isinstance(error, sa.exc.IntegrityError):
+        if isinstance(error, exc.IntegrityError):
             raise Conflict(self._what, to_do="Look at the list again.") from error
 
 
