@@ -1,0 +1,33 @@
+"""The tools, by name. Related ones stand together: this is the order in which a planner reads them."""
+
+from __future__ import annotations
+
+from lexsi_ds.agent.tools import (
+    connect_datalake,
+    explain_prediction,
+    inspect_data,
+    predict,
+    query_kg,
+    run_sql,
+    sample_values,
+    summarize_result,
+    text_to_sql,
+    train_tabular_model,
+)
+from lexsi_ds.agent.tools.base import Tool
+
+REGISTRY: dict[str, Tool] = {
+    tool.spec.name: tool
+    for tool in (
+        connect_datalake.TOOL,
+        inspect_data.TOOL,
+        query_kg.TOOL,
+        text_to_sql.TOOL,
+        run_sql.TOOL,
+        sample_values.TOOL,
+        train_tabular_model.TOOL,
+        predict.TOOL,
+        explain_prediction.TOOL,
+        summarize_result.TOOL,
+    )
+}

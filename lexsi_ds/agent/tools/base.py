@@ -4,10 +4,11 @@ and for later tools and never enters a prompt. Adding a tool is a file with ``TO
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 if TYPE_CHECKING:
     from lexsi_ds.agent.context import AgentContext
@@ -53,3 +54,26 @@ class Tool(Protocol):
     def run(self, args: BaseModel, ctx: AgentContext) -> ToolResult:
         """Do it. A person's mistake is ``ok=False`` with a summary that says what to do; never an exception."""
         ...
+
+
+@dataclass(frozen=True)
+class FunctionTool:
+    """A tool made of its spec and one function ``(args, ctx) -> ToolResult``."""
+
+    spec: ToolSpec
+    function: Callable[[Any, AgentContext], ToolResult]
+
+    def run(self, args: BaseModel, ctx: AgentContext) -> ToolResult:
+        """Run the function; what it refuses comes back as ``ok=False``."""
+        return self.function(args, ctx)
+
+
+class ToolArgs(BaseModel):
+    """Base of argument schemas: unknown arguments are refused by name."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+def refuse(summary: str, **meta: Any) -> ToolResult:
+    """A call that could not be done, with what to do instead."""
+    return ToolResult(ok=False, summary=summary, error=summary, meta=meta)

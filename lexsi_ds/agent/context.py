@@ -1,0 +1,109 @@
+"""What tools share during one run, and what a conversation keeps between runs.
+
+``AgentContext.cache`` is wiped each run, as the tool reference says. ``SessionContext`` keeps earlier values under names; a run
+takes one only by asking for it with ``recall``, so that an old prediction never leaks into a new answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from lexsi_ds.data.handle import DatasetHandle, Value
+from lexsi_ds.data.sql import SqlResult, SqlRunner
+from lexsi_ds.jobs.cancel import Cancel
+from lexsi_ds.knowledge.graph import KnowledgeGraph
+from lexsi_ds.knowledge.model import SemanticModel
+from lexsi_ds.knowledge.values import ValueIndex
+from lexsi_ds.services.access import LOCAL, Actor
+from lexsi_ds.text_to_sql.reading import Reading
+
+if TYPE_CHECKING:
+    from lexsi_ds.llm.client import LLMClient
+    from lexsi_ds.models.local import LocalEngine
+    from lexsi_ds.services.models import Models
+
+Tell = Callable[[dict[str, Any]], None]
+
+
+class Kept(Value):
+    """What a conversation remembers of its last model and list, by id and by file; small enough for the store."""
+
+    source_id: str
+    model_id: str
+    predictions_id: str | None = None
+    entity_column: str = ""
+    context_path: Path | None = None
+    """Arrow file of the training frame."""
+    predict_path: Path | None = None
+    predictions_path: Path | None = None
+    task_label: str = ""
+    shown: int = 0
+    """How many of the ranked rows have been shown: where "the next ten" begins."""
+
+
+@dataclass
+class SessionContext:
+    """One conversation's memory. Values are fetched by name; nothing is put into a run unasked."""
+
+    conversation_id: str | None = None
+    kept: Kept | None = None
+    previous: Reading | None = None
+    """The last analytic reading, which a follow-up may change."""
+
+
+@dataclass
+class Knowledge:
+    """What is known about a source beyond its schema."""
+
+    model: SemanticModel
+    graph: KnowledgeGraph
+    values: ValueIndex
+
+
+@dataclass
+class AgentContext:
+    """Everything one run shares."""
+
+    dataset: DatasetHandle
+    run_id: str
+    sql: SqlRunner
+    engine: LocalEngine
+    knowledge: Knowledge
+    folder: Path
+    """Where this run's files go."""
+    actor: Actor = LOCAL
+    models: Models | None = None
+    llm: LLMClient | None = None
+    session: SessionContext = field(default_factory=SessionContext)
+    cache: dict[str, Any] = field(default_factory=dict)
+    cancel: Cancel = field(default_factory=Cancel)
+    tell: Tell = lambda message: None
+    hints: str = ""
+    """The person's own context, such as ``--context``: read as data."""
+    org: Any = None
+    text_project: Any = None
+    tab_project: Any = None
+    tab_projects: dict[str, Any] = field(default_factory=dict)
+
+    def query(self, sql: str) -> pd.DataFrame:
+        """A small trusted query of the core's own (value samples, probes)."""
+        return self.sql.frame(self.dataset, sql, cancel=self.cancel)
+
+    def run_sql(self, sql: str, name: str) -> SqlResult:
+        """A guarded query whose whole result goes to a file of this run."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return self.sql.run(self.dataset, sql, out=self.folder / f"{name}.arrow", cancel=self.cancel, tell=self.tell)
+
+    def frame(self, label: str) -> pd.DataFrame | None:
+        """The result that ``run_sql`` cached under this label; None when there is none."""
+        found = self.cache.get(f"sql_result:{label}")
+        return found if isinstance(found, pd.DataFrame) else None
+
+    def recall(self, name: str) -> Any:
+        """A value of an earlier run of this conversation (``kept``, ``previous``), by name; None when there is none."""
+        return getattr(self.session, name, None)

@@ -1,0 +1,187 @@
+"""The narrative without a language model: sentences made from the facts of a run. Says association, never cause.
+
+Every number printed here comes from a value that is also in the run's facts; the loop checks that again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Any
+
+import pandas as pd
+
+from lexsi_ds.models.card import Interval, ModelCard
+from lexsi_ds.models.engine import CaseExplanation
+from lexsi_ds.text_to_sql.reading import Analytic
+
+_SHOWN_GROUPS = 6
+
+
+def number(value: Any) -> str:
+    """A value as people print it: thousands marks, at most four significant decimals, ISO dates."""
+    if value is None or (isinstance(value, float) and math.isnan(value)) or value is pd.NaT:
+        return "missing"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (int,)) or (isinstance(value, float) and value.is_integer() and abs(value) < 1e15):
+        return f"{int(value):,}"
+    if isinstance(value, float):
+        decimals = 0 if abs(value) >= 10_000 else 1 if abs(value) >= 1000 else 2 if abs(value) >= 1 else 4
+        return f"{value:,.{decimals}f}"
+    return str(value)[:10] if hasattr(value, "isoformat") else str(value)
+
+
+def plural(noun: str, count: int) -> str:
+    """``noun`` for this count, by the regular English rules."""
+    if count == 1:
+        return noun
+    if noun.endswith(("s", "x", "ch", "sh")):
+        return noun + "es"
+    return noun[:-1] + "ies" if noun.endswith("y") and noun[-2:-1] not in "aeiou" else noun + "s"
+
+
+def analytic(frame: pd.DataFrame, reading: Analytic | None) -> str:
+    """What a query's rows say: one value, or the groups in the order of the result."""
+    if not len(frame):
+        return "No row matches."
+    rows = [{str(k): _plain(v) for k, v in row.items()} for row in frame.head(_SHOWN_GROUPS).to_dict("records")]
+    value = reading.value_column if reading else None
+    label = _sentence((reading.value_label if reading else None) or (value or str(frame.columns[-1])).replace("_", " "))
+    if len(frame) == 1 and (not reading or not reading.group_columns):
+        return _one_row(rows[0], reading, label)
+    groups = reading.group_columns if reading else ()
+    if not groups or value is None or value not in frame.columns:
+        return f"The result has {len(frame):,} {plural('row', len(frame))}; the table shows them."
+    parts = [f"{', '.join(number(row[g]) for g in groups if g in row)}: {_with_unit(row[value], reading)}{_count(row)}" for row in rows]
+    rest = f" The table shows all {len(frame):,}." if len(frame) > _SHOWN_GROUPS else ""
+    return f"{label} by {' and '.join(g.replace('_', ' ') for g in groups)}. " + "; ".join(parts) + "." + rest
+
+
+def _one_row(row: dict[str, Any], reading: Analytic | None, label: str) -> str:
+    value = reading.value_column if reading else None
+    if value is not None and value in row:
+        return f"{label}: {_with_unit(row[value], reading)}{_count(row)}."
+    return "; ".join(f"{name.replace('_', ' ')}: {number(item)}" for name, item in row.items()) + "."
+
+
+def _with_unit(value: Any, reading: Analytic | None) -> str:
+    unit = reading.unit if reading else None
+    if unit == "%" and isinstance(value, (int, float)) and not (isinstance(value, float) and math.isnan(value)):
+        return f"{value:.1f}%"
+    return number(value) + (f" {unit}" if unit and value is not None else "")
+
+
+def _count(row: dict[str, Any]) -> str:
+    n = row.get("n")
+    return f" (n = {int(n):,})" if isinstance(n, (int, float)) and not math.isnan(n) else ""
+
+
+def predictive(frame: pd.DataFrame, shown: dict[str, Any], card: ModelCard, cases: list[CaseExplanation]) -> str:
+    """The ranked list, who stands apart, how sure it is, which model said so, and what drives it."""
+    task, entity, noun = card.task, shown["entity_column"], shown["entity_label"]
+    ranked = frame[frame["segment"] == "ranked"].sort_values("rank")
+    top = ranked.head(shown["top_k"])
+    listing = ", ".join(f"{row[entity]} ({row['probability']:.2f})" for row in top.to_dict("records"))
+    parts = [
+        f"Of {len(ranked):,} {plural(noun, 2)} ranked ({task.unknown_meaning}), the {len(top)} with the highest probability of "
+        f"{task.target_label} are: {listing}."
+    ]
+    if (frame["scored"] == "out_of_fold").any():
+        parts.append("Every score is out of fold: it comes from models that did not see that row.")
+    parts += _apart(frame, ranked, task, noun)
+    parts += _stability(shown, ranked, top)
+    parts.append(_model(card))
+    parts += _drivers(cases, noun)
+    parts += _left_out(card)
+    return "\n\n".join([parts[0], " ".join(parts[1:])])
+
+
+def _apart(frame: pd.DataFrame, ranked: pd.DataFrame, task: Any, noun: str) -> list[str]:
+    apart = frame[frame["segment"] == "apart"]
+    if not len(apart) or task.apart is None:
+        return []
+    first = (
+        f"The {len(apart):,} {plural(noun, len(apart))} with {task.apart.column} {task.apart.value} ({task.apart.label}) are listed "
+        "apart."
+    )
+    if not len(ranked):
+        return [first]
+    return [first, f"As a check of the model, their median probability is {apart['probability'].median():.2f} against "
+                   f"{ranked['probability'].median():.2f} for the ranked ones."]
+
+
+def _stability(shown: dict[str, Any], ranked: pd.DataFrame, top: pd.DataFrame) -> list[str]:
+    size = min(10, len(ranked))
+    if not len(top) or size == 0:
+        return []
+    first = top.iloc[0]
+    kept = shown["top_overlap"] * size
+    return [
+        f"The order is {'fairly stable' if shown['top_overlap'] >= 0.7 else 'not very stable'}: a model refitted on resampled data "
+        f"keeps {kept:.1f} of these {size} on average, and the first one's rank ranges from {int(first['rank_low'])} to "
+        f"{int(first['rank_high'])} (80% band)."
+    ]
+
+
+def _interval(value: Interval) -> str:
+    return f"{value.value:.2f} ({value.low:.2f} to {value.high:.2f})"
+
+
+def _model(card: ModelCard) -> str:
+    auc = card.chosen.metrics.roc_auc
+    other = next((c for c in card.candidates if not c.chosen), None)
+    beside = f", against {_interval(other.metrics.roc_auc)} for {_name(other.model_type)}" if other else ""
+    warning = f" {card.warnings[0]}" if card.warnings else ""
+    return (
+        f"The model is {_name(card.model_type)}, trained on {card.rows:,} rows of which {card.positives:,} are "
+        f"{card.task.target_label}; out of fold its ROC AUC is {_interval(auc)}{beside}.{warning}"
+    )
+
+
+def _name(model_type: str) -> str:
+    return "a logistic model" if model_type == "Logistic" else model_type
+
+
+def _drivers(cases: list[CaseExplanation], noun: str) -> list[str]:
+    if not cases:
+        return []
+    raising = Counter(d.label for c in cases for d in c.drivers[:3] if d.contribution > 0)
+    if not raising:
+        return []
+    common = [f"{label} (in {count} of {len(cases)})" for label, count in raising.most_common(3)]
+    first = f"What goes with their risk most often: {', '.join(common)}."
+    return [first, *([cases[0].summary] if cases[0].summary else [])]
+
+
+def _left_out(card: ModelCard) -> list[str]:
+    protected = [left.name for left in card.left_out if left.reason == "protected"]
+    return [f"Not used, because protected: {', '.join(protected)}."] if protected else []
+
+
+def explanation(cases: list[CaseExplanation], card: ModelCard, failures: list[dict[str, str]]) -> str:
+    """The plain readings of the cases; a row that trained the model is named as such, with its outcome."""
+    parts = []
+    for case in cases[:10]:
+        status = "; ".join(f"{k} {_plain_text(v)}" for k, v in list(case.display.items())[:3] if v is not None)
+        head = case.summary or f"{card.task.entity_label.capitalize()} {case.case_id} is at {case.prediction:.2f}."
+        tail = f" It is one of the training rows ({status}): its score is out of fold." if case.scored == "out_of_fold" else (
+            f" ({status})" if status else "")
+        parts.append(head + tail)
+    for failure in failures[:5]:
+        parts.append(f"Not explained: {failure['error']}.")
+    return "\n\n".join(parts)
+
+
+def _plain_text(value: Any) -> str:
+    return str(value)[:10] if hasattr(value, "isoformat") else number(value)
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "item") and not isinstance(value, (str, bytes)):
+        return value.item()
+    return value
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,104 @@
+"""The planner's rules that the loop enforces, whoever plans. A broken rule is an answer that says what to do instead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+
+from lexsi_ds.agent.context import AgentContext
+from lexsi_ds.agent.tools.run_sql import full_sql
+
+_SQL_TOOLS = ("text_to_sql", "run_sql")
+
+
+@dataclass
+class Done:
+    """What has happened in this run that a rule asks about."""
+
+    succeeded: list[str] = field(default_factory=list)
+    """Names of the tools that succeeded, in order."""
+    sampled: set[tuple[str, str]] = field(default_factory=set)
+    """(table, column) pairs whose values were looked at, lower case."""
+    answers: dict[str, str] = field(default_factory=dict)
+    """What a refused or failed call was answered, by its fingerprint."""
+
+    @property
+    def owes_summary(self) -> bool:
+        """Whether a prediction was made and not yet summarized."""
+        made = [i for i, name in enumerate(self.succeeded) if name == "predict"]
+        return bool(made) and "summarize_result" not in self.succeeded[made[-1] :]
+
+    def note(self, tool: str, args: dict[str, Any]) -> None:
+        """Remember a call that succeeded."""
+        self.succeeded.append(tool)
+        if tool == "sample_values":
+            self.sampled.add((str(args.get("table", "")).casefold(), str(args.get("column", "")).casefold()))
+
+
+def broken(tool: str, args: dict[str, Any], done: Done, ctx: AgentContext) -> str | None:
+    """The rule that this call would break, in words for the planner; None when it may run."""
+    if done.owes_summary and tool not in ("summarize_result", "explain_prediction"):
+        return "After predict, call summarize_result next (only explain_prediction may come between)."
+    if tool in _SQL_TOOLS and "query_kg" not in done.succeeded:
+        nouns = ctx.knowledge.graph.ambiguous_nouns(str(ctx.cache.get("question", "")))
+        if nouns:
+            return f"{_listed(nouns)} can mean more than one thing here: call query_kg with the user's full question before any SQL."
+    if tool == "run_sql":
+        return _inline_sql(full_sql(str(args.get("sql", "")), ctx), done, ctx)
+    return None
+
+
+def _inline_sql(sql: str, done: Done, ctx: AgentContext) -> str | None:
+    """Rules on SQL that a planner wrote itself; what text_to_sql wrote in this run is exempt."""
+    if sql in ctx.cache.get("_written", set()):
+        return None
+    try:
+        tree = sqlglot.parse_one(sql, read="duckdb")
+    except sqlglot.errors.SqlglotError:
+        return None  # the guard says what is wrong with it
+    if label := _label_used_as_table(tree, ctx):
+        return f"{label} is a cache key of run_sql, not a table: pass it as df_label, or query the tables themselves."
+    if tree.find(exp.Join) or _conditional_aggregate(tree):
+        return "SQL with joins or conditional aggregates comes from text_to_sql: call it with the question."
+    known = {column for _, column in done.sampled}
+    unsampled = [c for c in _string_filtered(tree, ctx) if c not in known]
+    if unsampled:
+        return f"Look at the values first: call sample_values on {_listed(unsampled)} before filtering on text."
+    return None
+
+
+def _label_used_as_table(tree: exp.Expression, ctx: AgentContext) -> str | None:
+    defined = {cte.alias_or_name for cte in tree.find_all(exp.CTE)}
+    for table in tree.find_all(exp.Table):
+        name = table.name
+        if name not in defined and ctx.dataset.table(name) is None and f"sql_result:{name}" in ctx.cache:
+            return name
+    return None
+
+
+def _conditional_aggregate(tree: exp.Expression) -> bool:
+    for node in tree.find_all(exp.AggFunc):
+        if node.find(exp.Case) or node.find(exp.If) or isinstance(node.parent, exp.Filter):
+            return True
+    return False
+
+
+def _string_filtered(tree: exp.Expression, ctx: AgentContext) -> list[str]:
+    """Text columns that the SQL compares with a literal, lower case, in order."""
+    found: list[str] = []
+    for node in tree.find_all(exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike):
+        column = node.find(exp.Column)
+        literals = [lit for lit in node.find_all(exp.Literal) if lit.is_string]
+        if column is None or not literals:
+            continue
+        families = {c.family for t in ctx.dataset.tables if (c := t.column(column.name)) is not None}
+        if "text" in families and column.name.casefold() not in found:
+            found.append(column.name.casefold())
+    return found
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(repr(n) for n in names)

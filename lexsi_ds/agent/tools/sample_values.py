@@ -1,0 +1,75 @@
+"""Preview the distinct values of a column, before SQL filters on one of them. Masked columns are never shown."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from lexsi_ds.agent.tools.base import FunctionTool, ToolArgs, ToolResult, ToolSpec, refuse
+from lexsi_ds.facts import facts_of
+
+if TYPE_CHECKING:
+    from lexsi_ds.agent.context import AgentContext
+
+
+class SampleValuesArgs(ToolArgs):
+    """Which column, and how many values."""
+
+    table: str
+    column: str
+    k: int = Field(default=20, ge=1, le=100)
+    order_by_freq: bool = True
+
+
+def _run(args: SampleValuesArgs, ctx: AgentContext) -> ToolResult:
+    table = ctx.dataset.table(args.table)
+    if table is None:
+        return refuse(f"No table named {args.table!r}. Tables: {', '.join(t.name for t in ctx.dataset.tables)}.")
+    column = table.column(args.column)
+    if column is None:
+        return refuse(f"No column named {args.column!r} in {table.name}. Columns: {', '.join(c.name for c in table.columns)}.")
+    if column.masked:
+        return refuse(f"{table.name}.{column.name} identifies persons and is masked; its values are not shown.")
+    # The names are the data set's own by now, not the caller's; quoting keeps odd ones whole.
+    name, source = _quote_ident(column.name), _quote_ident(table.name)
+    order = f"n DESC, {name}" if args.order_by_freq else name
+    frame = ctx.query(
+        f"SELECT {name} AS value, count(*) AS n FROM {source} WHERE {name} IS NOT NULL GROUP BY ALL ORDER BY {order} LIMIT {args.k}"
+    )
+    values = [{"value": str(v), "count": int(n)} for v, n in zip(frame.iloc[:, 0], frame["n"], strict=True)]
+    listing = ", ".join(f"{_shorten(v['value'])!r} ({v['count']})" for v in values)
+    return ToolResult(
+        ok=True,
+        summary=f"{table.name}.{column.name}: {column.distinct} distinct values; {len(values)} shown: {listing}",
+        payload={"table": table.name, "column": column.name, "values": values, "distinct": column.distinct},
+        meta={"facts": facts_of("value", values) | {"distinct": column.distinct}},
+    )
+
+
+def _quote_ident(name: str) -> str:
+    if re.search(r"[\x00-\x1f]", name):
+        raise ValueError("an identifier holds control characters")
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+TOOL = FunctionTool(
+    ToolSpec(
+        name="sample_values",
+        description=(
+            "Preview the distinct values of a column, most common first. Use it before writing WHERE col = 'value' on any "
+            "string column whose values are not already known: spellings and codes differ from the words people use."
+        ),
+        args_schema=SampleValuesArgs,
+        returns="Distinct values with counts.",
+        capabilities=("retrieval",),
+        cost_class="query",
+        parallel_safe=True,
+    ),
+    _run,
+)
