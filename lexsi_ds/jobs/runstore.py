@@ -1,7 +1,7 @@
 """What the registry of runs needs of a store. The store implements it without importing this room, so it is a protocol.
 
-Every method is one short transaction, durable on return, and safe from any thread and any process. Times are seconds since
-the epoch. A run is live in the states of ``LIVE_STATES``; a run that is over never changes again.
+Every method is one short transaction, durable on return, and safe from any thread and any process. Times are seconds
+since the epoch. A run is live in the states of ``LIVE_STATES``; a run that is over never changes again.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class RunStore(Protocol):
         ...
 
     def put_event(self, run_id: str, seq: int, ts: float, kind: str, body: dict[str, Any]) -> None:
-        """Append one event (primary key run_id, seq). ``kind`` is its ``type``; ``body`` is a JSON object with the rest."""
+        """Append one event (primary key run_id, seq): ``kind`` is its type, ``body`` a JSON object with the rest."""
         ...
 
     def finish(self, run_id: str, seq: int, ts: float, body: dict[str, Any]) -> bool:
@@ -72,7 +72,7 @@ class RunStore(Protocol):
         ...
 
     def events(self, run_id: str, after: int = 0) -> list[dict[str, Any]]:
-        """Events with seq > ``after`` in order, each flat: ``{"run_id", "seq", "ts", "type", **body}``; [] if unknown."""
+        """Events with seq > ``after`` in order, flat: ``{"run_id", "seq", "ts", "type", **body}``; [] if unknown."""
         ...
 
     def run(self, run_id: str) -> RunRecord | None:
