@@ -1,0 +1,192 @@
+"""The semantic model of any source, derived from names, types and counts: rows, keys, joins, categories, measures, dates.
+
+It asks the data only what names and stored counts cannot tell (is this text all numbers?), through the reader it is given.
+It never guesses a meaning for a code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+
+from lexsi_ds.data.handle import Column, DatasetHandle, Table
+from lexsi_ds.knowledge import thesaurus as th
+from lexsi_ds.knowledge.flags import flag_meanings, metrics_of, outcomes_of
+from lexsi_ds.knowledge.model import ColumnModel, ColumnRole, Relationship, SemanticModel, TableModel
+from lexsi_ds.knowledge.stored import StoredAs, stored_as
+from lexsi_ds.knowledge.words import plural, singular, split_name
+
+ValueReader = Callable[[str], pd.DataFrame]
+_CATEGORY_MOST = 60
+
+
+def automatic_model(handle: DatasetHandle, values: ValueReader, *, known: frozenset[str] = frozenset()) -> SemanticModel:
+    """The model of a source. Tables named in ``known`` are described elsewhere, so their texts are not probed."""
+    tables, columns = [], []
+    for table in handle.tables:
+        stored = {} if table.name in known else stored_as(table, values)
+        key = _key_of(table)
+        of_table = [_column(table, c, key, stored.get(c.name), values, probe=table.name not in known) for c in table.columns]
+        columns += of_table
+        tables.append(_table(table, key, of_table, alone=len(handle.tables) == 1))
+    links = _relationships(handle, tables, values)
+    linked = {(r.child, r.child_column) for r in links}
+    columns = [c.model_copy(update={"role": "link"}) if (c.table, c.name) in linked and c.role != "key" else c for c in columns]
+    bridges = {t.name for t in tables if _only_links(t, columns)}
+    tables = [t.model_copy(update={"bridge": t.name in bridges}) for t in tables]
+    model = SemanticModel(tables=tuple(tables), columns=tuple(columns), relationships=tuple(links))
+    model = model.model_copy(update={"metrics": metrics_of(model)})
+    return model.model_copy(update={"outcomes": outcomes_of(model)})
+
+
+def _key_of(table: Table) -> str | None:
+    unique = [c for c in table.columns if table.rows > 1 and c.distinct == table.rows and not c.nulls and c.family in ("number", "text")]
+    named = [c for c in unique if _looks_like_key(c.name)]
+    own = [c for c in named if set(split_name(c.name)) & {singular(w) for w in split_name(table.name)} or c.name.casefold() == "id"]
+    found = own or named
+    return found[0].name if found else None
+
+
+def _looks_like_key(name: str) -> bool:
+    words = split_name(name)
+    return bool(words) and words[-1] in th.KEY_ENDINGS
+
+
+def _column(
+    table: Table, column: Column, key: str | None, stored: StoredAs | None, values: ValueReader, *, probe: bool
+) -> ColumnModel:
+    words = split_name(column.name)
+    label = " ".join(words) or column.name
+    if stored and stored.kind == "number_text" and _looks_like_key(column.name):
+        stored = None
+    family = "number" if stored and stored.kind == "number_text" else "date" if stored and stored.kind == "date_text" else column.family
+    meanings = flag_meanings(column, label, (lambda: values(_values_sql(table, column))) if probe else None)
+    role = _role(table, column, key, family, is_flag=bool(meanings))
+    unique_text = family == "text" and table.rows > 20 and column.distinct > 0.95 * max(1, table.rows - column.nulls)
+    singular_label = " ".join([*words[:-1], singular(words[-1])]) if words else label
+    return ColumnModel(
+        table=table.name, name=column.name, label=label, role=role,
+        synonyms=(*th.COLUMN_SYNONYMS.get(singular_label, ()), *(["".join(words)] if len(words) > 1 else [])),
+        additive=family == "number" and bool(set(words) & th.ADDITIVE_WORDS),
+        stored=stored.kind if stored else "native", date_format=stored.date_format if stored else None,
+        values=meanings,
+        protected=column.protected or bool(set(words) & th.PROTECTED_WORDS) or "".join(words) in th.PROTECTED_WORDS,
+        masked=column.masked, identifier=column.identifier or column.name == key or unique_text,
+        distinct=column.distinct, nulls=column.nulls + (stored.blanks if stored else 0), comment=column.comment or "",
+    )
+
+
+def _values_sql(table: Table, column: Column) -> str:
+    name = '"' + column.name.replace('"', '""') + '"'
+    source = '"' + table.name.replace('"', '""') + '"'
+    return f"SELECT DISTINCT CAST({name} AS VARCHAR) AS v FROM {source} WHERE {name} IS NOT NULL ORDER BY v"
+
+
+def _role(table: Table, column: Column, key: str | None, family: str, *, is_flag: bool) -> ColumnRole:
+    if column.name == key:
+        return "key"
+    if is_flag:
+        return "flag"
+    if family == "date":
+        return "time"
+    if family == "number":
+        codes = {"zip", "zipcode", "postal", "code", "phone"}
+        return "category" if set(split_name(column.name)) & codes else "measure"
+    if family == "text" and column.distinct <= max(_CATEGORY_MOST, 0) and column.distinct < max(2, table.rows):
+        return "category"
+    return "text"
+
+
+def _table(table: Table, key: str | None, columns: list[ColumnModel], *, alone: bool) -> TableModel:
+    nouns = _row_nouns(table, key)
+    label = nouns[0]
+    synonyms = list(nouns[1:])
+    for noun in nouns:
+        last = noun.split()[-1]
+        synonyms += th.ROW_SYNONYMS.get(last, ())
+        if last in th.PEOPLE and noun != "person":
+            synonyms.append("person")
+    if alone:
+        synonyms += ["row", "record", "entry"]
+    times = [c for c in columns if c.role == "time" and not c.protected]
+    labels = [c for c in columns if c.role in ("text", "category") and set(split_name(c.name)) & {"name", "title"} and not c.masked]
+    return TableModel(
+        name=table.name, label=label, plural=plural(label), synonyms=tuple(dict.fromkeys(s for s in synonyms if s != label)),
+        rows=table.rows, key=key, time=_cutoff(times), names=tuple(c.name for c in labels[:2]), comment=table.comment or "",
+    )
+
+
+def _row_nouns(table: Table, key: str | None) -> list[str]:
+    nouns = []
+    words = [w for w in split_name(table.name) if w not in th.ROW_NOISE and not w.isdigit()]
+    from_key = [w for w in split_name(key or "") if w not in th.KEY_ENDINGS]
+    if from_key:
+        nouns.append(" ".join([*from_key[:-1], singular(from_key[-1])]))
+    if words:
+        nouns.append(" ".join([*words[:-1], singular(words[-1])]))
+    if not from_key and any(singular(w) in th.PEOPLE for w in words):
+        nouns.insert(0, next(singular(w) for w in words if singular(w) in th.PEOPLE))
+    return list(dict.fromkeys(nouns)) or ["row"]
+
+
+def _cutoff(times: list[ColumnModel]) -> str | None:
+    def rank(column: ColumnModel) -> tuple[int, int]:
+        words = split_name(column.name)
+        named = next((i for i, w in enumerate(th.CUTOFF_WORDS) if w in words), len(th.CUTOFF_WORDS))
+        return (column.nulls, named)
+
+    return min(times, key=rank).name if times else None
+
+
+def _only_links(table: TableModel, columns: list[ColumnModel]) -> bool:
+    own = [c for c in columns if c.table == table.name]
+    return len(own) > 1 and all(c.role in ("key", "link") for c in own)
+
+
+def _relationships(handle: DatasetHandle, tables: list[TableModel], values: ValueReader) -> list[Relationship]:
+    """Links by names and types that the data confirms: every child value is a key of the parent."""
+    found = []
+    keys = [(t, handle.table(t.name), t.key) for t in tables if t.key]
+    for child in handle.tables:
+        for column in child.columns:
+            for model, parent, key in keys:
+                if parent is None or key is None or parent.name == child.name or not _names_match(column.name, key, model):
+                    continue
+                parent_key = parent.column(key)
+                if parent_key is None or parent_key.family != column.family or _own_key(child, column, tables):
+                    continue
+                if _contained(child, column, parent, parent_key, values):
+                    one = column.distinct == child.rows - column.nulls and child.rows > 1
+                    found.append(Relationship(
+                        child=child.name, child_column=column.name, parent=parent.name, parent_column=key,
+                        role=f"the {next(t.label for t in tables if t.name == child.name)}'s {model.label}", one_to_one=one,
+                    ))
+    return found
+
+
+def _own_key(child: Table, column: Column, tables: list[TableModel]) -> bool:
+    """Whether the column names its own table's rows: then others point to it, not the other way round."""
+    own = next(t for t in tables if t.name == child.name)
+    return column.name == own.key and bool(set(split_name(own.name)) & set(split_name(column.name)))
+
+
+def _names_match(column: str, key: str, parent: TableModel) -> bool:
+    if column.casefold() == "id":
+        return False
+    words = split_name(column)
+    if tuple(words) == tuple(split_name(key)) and len(words) > 1:
+        return True
+    return _looks_like_key(column) and " ".join(words[:-1]) in {parent.label, *parent.synonyms, singular(parent.name.casefold())}
+
+
+def _contained(child: Table, column: Column, parent: Table, key: Column, values: ValueReader) -> bool:
+    def quoted(name: str) -> str:
+        return '"' + name.replace('"', '""') + '"'
+
+    frame = values(
+        f"SELECT count(*) AS n FROM (SELECT DISTINCT {quoted(column.name)} AS v FROM {quoted(child.name)}"
+        f" WHERE {quoted(column.name)} IS NOT NULL) AS c LEFT JOIN {quoted(parent.name)} AS p ON p.{quoted(key.name)} = c.v"
+        f" WHERE p.{quoted(key.name)} IS NULL"
+    )
+    return int(frame["n"].iloc[0]) == 0

@@ -1,0 +1,87 @@
+"""Yes/no columns of any source: which value is the yes, the rate that belongs to them, and that they can be predicted.
+
+A column is a flag only when its values are exactly a yes and a no (or a boolean, or 0 and 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+
+from lexsi_ds.data.handle import Column
+from lexsi_ds.knowledge import thesaurus as th
+from lexsi_ds.knowledge.model import ColumnModel, Condition, Metric, Outcome, SemanticModel, TableModel, ValueMeaning
+from lexsi_ds.knowledge.words import fold, plural, singular, split_name
+
+
+def flag_meanings(column: Column, label: str, read: Callable[[], pd.DataFrame] | None) -> tuple[ValueMeaning, ...]:
+    """The two values of a yes/no column, the yes first; empty for any other column."""
+    if not 1 <= column.distinct <= 2:
+        return ()
+    values = _values(column, read)
+    yes = [v for v in values if fold(v) in th.YES]
+    no = [v for v in values if fold(v) in th.NO]
+    if len(values) != column.distinct or len(yes) + len(no) != len(values) or (column.distinct == 2 and len(yes) != 1):
+        return ()
+    named = next((w for w in split_name(column.name) if w in th.OUTCOME_WORDS), None)
+    positive, negative, _ = th.OUTCOME_WORDS[named] if named else ((), (), ())
+    if column.distinct == 1 and column.family == "number":
+        return ()
+    made = [ValueMeaning(value=v, label=label, words=positive) for v in yes]
+    return (*made, *(ValueMeaning(value=v, label=f"no {label}", words=negative) for v in no))
+
+
+def _values(column: Column, read: Callable[[], pd.DataFrame] | None) -> list[str]:
+    if column.family == "boolean":
+        return ["true", "false"] if column.distinct == 2 else [str(column.minimum or "true").lower()]
+    if column.family == "number" and {column.minimum, column.maximum} <= {"0", "1", "0.0", "1.0"}:
+        return ["1", "0"] if column.distinct == 2 else []
+    if column.family == "text" and read is not None:
+        return [str(v) for v in read()["v"]]
+    return []
+
+
+def metrics_of(model: SemanticModel) -> tuple[Metric, ...]:
+    """A rate for every yes/no column with both values: churn rate."""
+    return tuple(
+        Metric(
+            id=f"{c.name}_rate", label=f"{c.label} rate", table=c.table, kind="rate", unit="%",
+            words=(f"{c.label} rate", f"rate of {c.label}", f"{c.label} percentage", f"{c.label} share", f"share of {c.label}"),
+            conditions=(Condition(table=c.table, column=c.name, op="=", values=(c.values[0].value,)),),
+            hits=f"{c.label}", text=f"share of rows with {c.name} = {c.values[0].value} among rows where it is known",
+        )
+        for c in model.columns
+        if c.role == "flag" and len(c.values) == 2
+    )
+
+
+def outcomes_of(model: SemanticModel) -> tuple[Outcome, ...]:
+    """Every yes/no column as something to predict; rows without a value are the ones to score, when there are any."""
+    made = []
+    for column in model.columns:
+        if column.role == "flag" and len(column.values) == 2 and not column.masked:
+            made.append(_outcome(model.table(column.table), column))
+    return tuple(made)
+
+
+def _outcome(table: TableModel, column: ColumnModel) -> Outcome:
+    yes, no = column.values[0].value, column.values[1].value
+    named = next((w for w in split_name(column.name) if w in th.OUTCOME_WORDS), None)
+    verbs = th.OUTCOME_WORDS[named][2] if named else ()
+    of_folds = column.nulls == 0
+    is_no = Condition(table=table.name, column=column.name, op="=", values=(no,))
+    unknown = is_no if of_folds else Condition(table=table.name, column=column.name, op="is null")
+    rows = plural(table.label)
+    return Outcome(
+        id=f"{table.name}.{column.name}", name=f"{table.label.capitalize()} {column.label}", table=table.name, label=column.label,
+        words=tuple(dict.fromkeys((column.label, *column.synonyms, singular(column.label), *verbs))),
+        target=f"y_{'_'.join(split_name(column.name))}",
+        positive=(Condition(table=table.name, column=column.name, op="=", values=(yes,)),),
+        positive_meaning=f"{column.name} = {yes}",
+        known=(Condition(table=table.name, column=column.name, op="is not null"),),
+        known_meaning=f"{rows} whose {column.name} is known",
+        unknown=(unknown,),
+        unknown_meaning=f"current {rows} ({column.name} = {no})" if of_folds else f"{rows} whose {column.name} is not known yet",
+        display=(column.name,), target_columns=(column.name,), out_of_fold=of_folds,
+    )

@@ -1,0 +1,63 @@
+"""Which text columns really hold numbers or dates, found by reading all of their values.
+
+A column counts only when every value that is not blank converts: one that does not would silently vanish from a sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import pandas as pd
+
+from lexsi_ds.data.handle import Table, Value
+
+_FORMATS = ("%Y%m%dT%H%M%S", "%Y%m%d", "%d/%m/%Y %H.%M.%S", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y")
+
+
+class StoredAs(Value):
+    """How a text column is to be read."""
+
+    kind: Literal["number_text", "date_text"]
+    date_format: str | None = None
+    blanks: int = 0
+    """Blank texts, which become missing."""
+
+
+def stored_as(table: Table, values: Callable[[str], pd.DataFrame]) -> dict[str, StoredAs]:
+    """For each text column that holds numbers or dates throughout, how to read it."""
+    texts = [c.name for c in table.columns if c.family == "text" and c.distinct > 2]
+    if not texts or not table.rows:
+        return {}
+    likely = [n for n, kind in _test(table, texts, values, limit=1000).items() if kind]
+    return {n: kind for n, kind in _test(table, likely, values, limit=None).items() if kind} if likely else {}
+
+
+def _test(
+    table: Table, names: list[str], values: Callable[[str], pd.DataFrame], *, limit: int | None
+) -> dict[str, StoredAs | None]:
+    source = _quoted(table.name) if limit is None else f"(SELECT * FROM {_quoted(table.name)} LIMIT {limit})"
+    parts = []
+    for i, name in enumerate(names):
+        text = f"nullif(trim({_quoted(name)}), '')"
+        parts += [f"count({text}) AS n{i}", f"count({_quoted(name)}) AS a{i}", f"count(TRY_CAST({text} AS DOUBLE)) AS f{i}",
+                  f"count(TRY_CAST({text} AS TIMESTAMP)) AS d{i}"]
+        parts += [f"count(try_strptime({text}, '{form}')) AS d{i}_{j}" for j, form in enumerate(_FORMATS)]
+    row = values(f"SELECT {', '.join(parts)} FROM {source} AS t").iloc[0]
+    return {name: _verdict(row, i, name) for i, name in enumerate(names)}
+
+
+def _verdict(row: pd.Series, i: int, name: str) -> StoredAs | None:
+    filled, blanks = int(row[f"n{i}"]), int(row[f"a{i}"]) - int(row[f"n{i}"])
+    if not filled:
+        return None
+    if int(row[f"d{i}"]) == filled and int(row[f"f{i}"]) < filled:
+        return StoredAs(kind="date_text", blanks=blanks)
+    dated = next((form for j, form in enumerate(_FORMATS) if int(row[f"d{i}_{j}"]) == filled), None)
+    if dated and (dated != "%Y%m%d" or "date" in name.casefold()):
+        return StoredAs(kind="date_text", date_format=dated, blanks=blanks)
+    return StoredAs(kind="number_text", blanks=blanks) if int(row[f"f{i}"]) == filled else None
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,142 @@
+"""The value index: which words of a question are values of which column, whatever their case, accents or small misspellings.
+
+It holds distinct values of columns with few of them. Values of masked columns are never read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import pandas as pd
+
+from lexsi_ds.data.handle import DatasetHandle
+from lexsi_ds.knowledge.model import ColumnModel, SemanticModel
+from lexsi_ds.knowledge.words import nearest, phrase, split_name
+
+_MOST_DISTINCT = 2000
+_LONGEST = 6
+"""Most words of a value that is looked for in a question."""
+_FILLER = frozenset({"and", "the", "of", "or"})
+_SEX = {
+    "f": ("woman", "lady", "female"), "female": ("woman", "lady", "girl"), "m": ("man", "gentleman", "male"),
+    "male": ("man", "gentleman", "boy"),
+}
+"""What people say for the values of a column named sex or gender."""
+
+
+@dataclass(frozen=True)
+class ValueHit:
+    """A value of a column that some words may mean."""
+
+    table: str
+    column: str
+    value: str
+    """As it is stored, as text."""
+    label: str
+    words: tuple[str, ...]
+    """The folded words it was found by."""
+    exact: bool
+    """Whether the value itself was said, rather than a word for it."""
+
+
+class ValueIndex:
+    """Values by their folded words."""
+
+    def __init__(self, hits: Iterable[ValueHit]) -> None:
+        self._by_words: dict[tuple[str, ...], list[ValueHit]] = {}
+        for hit in hits:
+            found = self._by_words.setdefault(hit.words, [])
+            if all((h.table, h.column, h.value) != (hit.table, hit.column, hit.value) for h in found):
+                found.append(hit)
+        self._vocabulary = frozenset(w for words in self._by_words for w in words if not w.isdigit())
+
+    @property
+    def longest(self) -> int:
+        """Most words of any entry."""
+        return max((len(w) for w in self._by_words), default=0)
+
+    @property
+    def vocabulary(self) -> frozenset[str]:
+        """Every folded word of every value."""
+        return self._vocabulary
+
+    def find(self, words: tuple[str, ...]) -> tuple[ValueHit, ...]:
+        """Values that exactly these folded singular words stand for."""
+        return tuple(self._by_words.get(words, ()))
+
+    def lookup(self, text: str) -> tuple[ValueHit, ...]:
+        """Values that a text stands for; with a small misspelling when that leaves one word only."""
+        words = phrase(text)
+        found = self.find(words)
+        if found or not words:
+            return found
+        repaired = tuple(w if w in self._vocabulary else (nearest(w, self._vocabulary) or w) for w in words)
+        return self.find(repaired)
+
+    def entries(self) -> Iterable[tuple[tuple[str, ...], list[ValueHit]]]:
+        """All entries, for whoever builds a larger lexicon."""
+        return self._by_words.items()
+
+
+def build_values(handle: DatasetHandle, model: SemanticModel, read: Callable[[str], pd.DataFrame]) -> ValueIndex:
+    """The index of a handle: one query a table."""
+    hits: list[ValueHit] = []
+    for table in handle.tables:
+        columns = [c for c in model.of_table(table.name) if _indexed(c, table.rows)]
+        for column in columns:
+            hits += _meant(column)
+        texts = [c for c in columns if c.role in ("category", "text")]
+        if texts:
+            frame = read(_distinct_sql(table.name, texts))
+            for name, value in zip(frame["c"], frame["v"], strict=True):
+                column = next(c for c in texts if c.name == name)
+                hits += _spelled(column, str(value))
+    return ValueIndex(hits)
+
+
+def _indexed(column: ColumnModel, rows: int) -> bool:
+    if column.masked or column.stored != "native":
+        return False
+    if column.role in ("flag", "category"):
+        return True
+    return column.role == "text" and column.distinct <= _MOST_DISTINCT and not (column.identifier and rows > _MOST_DISTINCT)
+
+
+def _distinct_sql(table: str, columns: list[ColumnModel]) -> str:
+    def quoted(name: str) -> str:
+        return '"' + name.replace('"', '""') + '"'
+
+    def literal(text: str) -> str:
+        return "'" + text.replace("'", "''") + "'"
+
+    parts = [
+        f"SELECT {literal(c.name)} AS c, CAST({quoted(c.name)} AS VARCHAR) AS v FROM {quoted(table)}"
+        f" WHERE {quoted(c.name)} IS NOT NULL GROUP BY ALL"
+        for c in columns
+    ]
+    return " UNION ALL ".join(parts) + " ORDER BY c, v"
+
+
+def _spelled(column: ColumnModel, value: str) -> list[ValueHit]:
+    meaning = next((m.label for m in column.values if m.value == value), value)
+    words = phrase(value)
+    sex = _SEX.get("".join(words), ()) if {"gender", "sex"} & set(split_name(column.name)) else ()
+    forms = {words, tuple(w for w in words if w not in _FILLER)}
+    hits = [
+        ValueHit(column.table, column.name, value, meaning, form, exact=True)
+        for form in sorted(forms)
+        if form and len(form) <= _LONGEST
+    ]
+    return hits + [ValueHit(column.table, column.name, value, meaning, (word,), exact=False) for word in sex]
+
+
+def _meant(column: ColumnModel) -> list[ValueHit]:
+    hits = []
+    for meaning in column.values:
+        said = (meaning.label, *meaning.words) if column.role != "flag" else meaning.words
+        for text in said:
+            words = phrase(text)
+            if words and len(words) <= _LONGEST:
+                hits.append(ValueHit(column.table, column.name, meaning.value, meaning.label, words, exact=False))
+    return hits

@@ -1,0 +1,125 @@
+"""How words are compared: folded to plain lower case, singular where English allows, and near spellings by edit distance.
+
+Pure functions of text. Nothing here may know a data set.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+_IRREGULAR = {
+    "people": "person", "persons": "person", "women": "woman", "men": "man", "children": "child", "indices": "index",
+    "analyses": "analysis", "criteria": "criterion", "lives": "life", "wives": "wife", "halves": "half",
+}
+_UNCHANGED = {
+    "status", "address", "business", "sales", "always", "gas", "bus", "this", "is", "was", "has", "does", "its", "us", "as",
+    "less", "series", "news", "plus", "versus", "yes", "basis", "days'", "across", "process", "access", "loss", "class",
+}
+_ABBREVIATIONS = {
+    "emp": "employee", "cust": "customer", "acct": "account", "acc": "account", "amt": "amount", "qty": "quantity",
+    "num": "number", "nbr": "number", "no": "number", "nr": "number", "avg": "average", "dt": "date", "yr": "year",
+    "yrs": "years", "mgr": "manager", "curr": "current", "dept": "department", "addr": "address", "desc": "description",
+    "prod": "product", "cat": "category", "pct": "percent", "perc": "percent", "trans": "transaction", "txn": "transaction",
+    "disp": "disposition", "sqft": "square feet", "lat": "latitude", "ord": "order", "inv": "invoice", "temp": "temperature",
+    "bal": "balance", "pmt": "payment", "mth": "month", "mths": "months", "dob": "birth date", "zip": "zip", "tel": "telephone",
+    "pclass": "passenger class",
+}
+
+
+def fold(text: str) -> str:
+    """Lower case without accents: ``"Ústí"`` becomes ``"usti"``."""
+    plain = unicodedata.normalize("NFKD", text.replace("ß", "ss").replace("ł", "l").replace("ø", "o"))
+    return "".join(ch for ch in plain if not unicodedata.combining(ch)).casefold()
+
+
+@lru_cache(maxsize=50_000)
+def singular(word: str) -> str:
+    """Singular of one folded word by spelling rules; words that only look plural stay."""
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    if len(word) < 4 or word in _UNCHANGED or word.endswith(("ss", "us", "is", "ous")) or not word.endswith("s"):
+        return word
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(("sses", "xes", "zes", "ches", "shes")):
+        return word[:-2]
+    return word[:-1]
+
+
+def plural(phrase: str) -> str:
+    """Plural of a noun phrase: its last word takes the ending."""
+    head, _, last = phrase.rpartition(" ")
+    known = {v: k for k, v in _IRREGULAR.items() if k != "persons"}
+    if last in known:
+        made = known[last]
+    elif last.endswith("s") and singular(last) != last:
+        made = last
+    elif last.endswith("y") and len(last) > 1 and last[-2] not in "aeiou":
+        made = last[:-1] + "ies"
+    elif last.endswith(("s", "x", "z", "ch", "sh")):
+        made = last + "es"
+    else:
+        made = last + "s"
+    return f"{head} {made}" if head else made
+
+
+def phrase(text: str) -> tuple[str, ...]:
+    """A text as the tuple of folded singular words by which phrases are looked up."""
+    return tuple(singular(w) for w in re.findall(r"[a-z0-9]+", fold(text).replace("'", "")))
+
+
+def split_name(name: str) -> tuple[str, ...]:
+    """The words of an identifier: ``"NumCompaniesWorked"`` -> ``("number", "companies", "worked")``."""
+    spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name)
+    spaced = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1 \2", spaced)
+    spaced = re.sub(r"([A-Za-z]{3,})(\d+)", r"\1 \2", spaced)
+    words = re.findall(r"[a-z0-9]+", fold(spaced))
+    return tuple(part for w in words for part in _ABBREVIATIONS.get(w, w).split())
+
+
+def label_of(name: str) -> str:
+    """An identifier as a person would write it."""
+    return " ".join(split_name(name)) or name
+
+
+def distance(a: str, b: str, most: int) -> int:
+    """Edits from ``a`` to ``b``, counting a swap of neighbours as one; ``most + 1`` when there are more than ``most``."""
+    if abs(len(a) - len(b)) > most:
+        return most + 1
+    before: list[int] = []
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        older, before, row = before, row, [i]
+        for j, y in enumerate(b, 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (x != y))
+            if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
+                cost = min(cost, older[j - 2] + 1)
+            row.append(cost)
+        if min(row) > most:
+            return most + 1
+    return row[-1]
+
+
+def allowed_edits(word: str) -> int:
+    """How many edits still count as a misspelling of a word: none for short ones and for codes with digits."""
+    if len(word) < 5 or any(ch.isdigit() for ch in word):
+        return 0
+    return 1 if len(word) < 9 else 2
+
+
+def nearest(word: str, known: set[str] | frozenset[str]) -> str | None:
+    """The one known word within the allowed edits; None when there is none or more than one at the least distance."""
+    most = allowed_edits(word)
+    if not most:
+        return None
+    found: dict[int, list[str]] = {}
+    for other in known:
+        if other[:1] != word[:1] and other[1:2] != word[1:2]:
+            continue
+        far = distance(word, other, most)
+        if far <= most:
+            found.setdefault(far, []).append(other)
+    best = found[min(found)] if found else []
+    return best[0] if len(best) == 1 else None

@@ -1,0 +1,90 @@
+"""What the predictive writer must ask the data: which columns are filled only once the outcome is known, which dates come
+after the cut-off. Counts only; no row is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pandas as pd
+
+from lexsi_ds.knowledge.model import ColumnModel, Outcome
+from lexsi_ds.text_to_sql.sqltext import Names, ident
+
+Query = Callable[[str], pd.DataFrame]
+_ENOUGH = 10
+"""Fewest rows on a side before a pattern in them says anything."""
+
+
+@dataclass(frozen=True)
+class Filled:
+    """How a column is filled on rows with a known and an unknown outcome, and on either class of the known ones."""
+
+    known: int
+    known_filled: int
+    known_distinct: int
+    unknown: int
+    unknown_filled: int
+    unknown_distinct: int
+    positive: int
+    positive_filled: int
+    negative: int
+    negative_filled: int
+    after_cutoff: int
+
+    def after_outcome(self) -> str | None:
+        """Why the column must have been written after the outcome; None when nothing says so."""
+        if self.after_cutoff:
+            return f"{self.after_cutoff:,} of its dates come after the cut-off."
+        if self.unknown >= _ENOUGH and self.known_filled and not self.unknown_filled:
+            return f"It is filled on {self.known_filled:,} rows whose outcome is known and on none of the {self.unknown:,} others."
+        if self.unknown >= _ENOUGH and self.unknown_distinct == 1 and self.unknown_filled == self.unknown and self.known_distinct > 1:
+            return f"It varies where the outcome is known and has one and the same value on all {self.unknown:,} other rows."
+        if min(self.positive, self.negative) >= _ENOUGH:
+            if not self.negative_filled and self.positive_filled > self.positive / 2:
+                return "It is filled only on rows where the outcome happened."
+            if not self.positive_filled and self.negative_filled > self.negative / 2:
+                return "It is filled only on rows where the outcome did not happen."
+        return None
+
+
+def probe_columns(
+    names: Names, outcome: Outcome, columns: tuple[ColumnModel, ...], cutoff: str | None, query: Query
+) -> dict[str, Filled]:
+    """One query over the entity's table for all its columns."""
+    table = outcome.table
+    if not columns:
+        return {}
+    known, unknown = names.tests("t", outcome.known), names.tests("t", outcome.unknown)
+    positive = f"{known} AND {names.tests('t', outcome.positive)}"
+    negative = f"{known} AND NOT ({names.tests('t', outcome.positive)})"
+    counted = [f"count(*) FILTER (WHERE {w}) AS {n}" for n, w in _sides(known, unknown, positive, negative, outcome)]
+    for i, column in enumerate(columns):
+        value = names.read("t", table, column.name)
+        counted += [f"count({value}) FILTER (WHERE {w}) AS {n}_f{i}" for n, w in _sides(known, unknown, positive, negative, outcome)]
+        counted += [f"count(DISTINCT {value}) FILTER (WHERE {w}) AS {n}_d{i}"
+                    for n, w in _sides(known, unknown, positive, negative, outcome)[:2]]
+        late = f"{value} > {names.read('t', table, cutoff)}" if cutoff and column.role == "time" else "FALSE"
+        counted.append(f"count(*) FILTER (WHERE {late}) AS late{i}")
+    row = query(f"SELECT {', '.join(counted)} FROM {ident(table)} AS t").iloc[0]
+    return {c.name: _filled(row, i) for i, c in enumerate(columns)}
+
+
+def _sides(known: str, unknown: str, positive: str, negative: str, outcome: Outcome) -> list[tuple[str, str]]:
+    # Where no outcome is unknown, the rows to score are known ones too: only the two classes can be compared.
+    return [("k", known), ("u", "FALSE" if outcome.out_of_fold else unknown), ("p", positive), ("m", negative)]
+
+
+def _filled(row: pd.Series, i: int) -> Filled:
+    return Filled(
+        known=int(row["k"]), known_filled=int(row[f"k_f{i}"]), known_distinct=int(row[f"k_d{i}"]),
+        unknown=int(row["u"]), unknown_filled=int(row[f"u_f{i}"]), unknown_distinct=int(row[f"u_d{i}"]),
+        positive=int(row["p"]), positive_filled=int(row[f"p_f{i}"]),
+        negative=int(row["m"]), negative_filled=int(row[f"m_f{i}"]), after_cutoff=int(row[f"late{i}"]),
+    )
+
+
+def count(query: Query, sql: str) -> int:
+    """The one number of a counting query."""
+    return int(query(sql).iloc[0, 0])
