@@ -1,0 +1,111 @@
+"""Runs the check of a finding on its dataset, in the guarded sandbox, and shows a few of the rows that break it.
+
+Must never: count a capped fetch (the count is a COUNT(*) over the whole check), or take "did not run" for "holds".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pandas as pd
+import sqlglot
+from sqlglot import exp
+
+from lexsi_ds.data import guard
+from lexsi_ds.data.handle import Table
+from lexsi_ds.data.sql import SqlRunner
+from lexsi_ds.errors import BadInput, LexsiError, SqlRefused
+from lexsi_ds.services.finding import Check
+from lexsi_ds.services.masking import mask
+
+MAX_CHECK_CHARS = 20_000
+Lookup = Callable[[str], Table]
+"""A dataset's latest version by its id; raises NotFound."""
+
+
+class FindingCheck:
+    """Checks of findings on the latest version of their dataset."""
+
+    def __init__(self, lookup: Lookup, sql: SqlRunner) -> None:
+        self._lookup, self._sql = lookup, sql
+
+    def table(self, dataset_id: str) -> Table:
+        """The dataset's latest version. Raises NotFound."""
+        return self._lookup(dataset_id)
+
+    def accept(self, table: Table, sql: str) -> None:
+        """Raise SqlRefused or BadInput unless this can be a check: one SELECT on this dataset alone, with no LIMIT."""
+        if len(sql) > MAX_CHECK_CHARS:
+            raise BadInput(f"The check has {len(sql):,} characters; {MAX_CHECK_CHARS:,} are the most.", where="check")
+        _whole(table, sql)
+
+    def run(self, dataset_id: str, sql: str, columns: tuple[str, ...], version: int) -> Check:
+        """Run it. Whatever keeps it from running is the check's outcome, not an exception; only Stopped passes."""
+        started = datetime.now(UTC)
+        table: Table | None = None
+        try:
+            table = self._lookup(dataset_id)
+            frame = self._sql.frame_on_table(table, f"SELECT count(*) AS failures FROM (\n{_whole(table, sql)}\n) AS v")
+        except LexsiError as error:
+            return Check(
+                ran_at=started, outcome="error", finding_version=version, error=str(error)[:500],
+                dataset_version=None if table is None else table.version,
+            )
+        failures = int(frame["failures"].iloc[0])
+        return Check(
+            ran_at=started,
+            outcome="violated" if failures else "holds",
+            finding_version=version,
+            dataset_version=table.version,
+            failure_count=failures,
+            rows_checked=table.rows,
+            vacuous=not failures and _nothing_to_check(table, columns),
+            seconds=(datetime.now(UTC) - started).total_seconds(),
+        )
+
+    def missing(self, dataset_id: str, columns: tuple[str, ...]) -> tuple[str, ...]:
+        """Those of these columns that the dataset does not have (any more)."""
+        try:
+            table = self._lookup(dataset_id)
+        except LexsiError:
+            return ()
+        return tuple(name for name in columns if table.column(name) is None)
+
+    def sample(self, dataset_id: str, sql: str, n: int) -> pd.DataFrame:
+        """At most ``n`` violating rows, the same ones each time, masked where a column identifies a person."""
+        table = self._lookup(dataset_id)
+        whole = _whole(table, sql)
+        order = "" if _tree(whole).args.get("order") else " ORDER BY ALL"
+        frame = self._sql.frame_on_table(table, f"SELECT * FROM (\n{whole}\n) AS v{order} LIMIT {int(n)}")
+        return mask(frame, whole, table)
+
+
+def _whole(table: Table, sql: str) -> str:
+    """The check as the guard lets it pass, and without a LIMIT."""
+    text = guard.check(sql, {"dataset", table.name})
+    if _capped(_tree(text)):
+        raise SqlRefused(
+            "The check has a LIMIT, so its rows could not be counted in full.", where="check", to_do="Leave it out."
+        )
+    return text
+
+
+def _capped(tree: exp.Expr) -> bool:
+    found: exp.Expr | None = tree
+    while found is not None:
+        if any(found.args.get(part) for part in ("limit", "offset", "sample")):
+            return True
+        found = found.this if isinstance(found, exp.Subquery | exp.Paren) else None
+    return False
+
+
+def _tree(sql: str) -> exp.Expr:
+    return sqlglot.parse_one(sql, dialect="duckdb")
+
+
+def _nothing_to_check(table: Table, columns: tuple[str, ...]) -> bool:
+    if table.rows == 0:
+        return True
+    found = [table.column(name) for name in columns]
+    return any(column is not None and column.nulls >= table.rows for column in found)

@@ -1,0 +1,52 @@
+"""The words of a finding, made safe to keep and to show: one line, no invisible characters, known columns."""
+
+from __future__ import annotations
+
+import difflib
+import unicodedata
+from collections.abc import Iterable
+
+from lexsi_ds.data.handle import Table
+from lexsi_ds.errors import BadInput
+
+MAX_NOTE = 2_000
+_TURNS_TEXT = {*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200B, 0x200E, 0x200F, 0xFEFF}
+"""Characters that reorder or hide text: what is shown would not be what is kept."""
+
+
+def clean_line(text: str, what: str, longest: int) -> str:
+    """One line without control characters. Raises BadInput when nothing is left or it is too long."""
+    line = " ".join(_visible(text).split())
+    if not line:
+        raise BadInput(f"The {what} is empty.", where="finding", to_do=f"Write a {what}.")
+    if len(line) > longest:
+        raise BadInput(
+            f"The {what} has {len(line):,} characters; {longest} are the most.", where="finding", to_do="Shorten it."
+        )
+    return line
+
+
+def clean_note(text: str) -> str:
+    """A note without control characters; it may be empty and may have lines. Raises BadInput when it is too long."""
+    note = "\n".join(_visible(line).rstrip() for line in text.splitlines()).strip()
+    if len(note) > MAX_NOTE:
+        raise BadInput(f"The note has {len(note):,} characters; {MAX_NOTE:,} are the most.", where="finding")
+    return note
+
+
+def known_columns(table: Table, names: Iterable[str]) -> tuple[str, ...]:
+    """The columns as the table spells them, each once. Raises BadInput for one that it does not have."""
+    found: dict[str, None] = {}
+    for name in names:
+        column = table.column(name)
+        if column is None:
+            near = difflib.get_close_matches(name, [c.name for c in table.columns], n=1)
+            hint = f"Did you mean {near[0]}?" if near else "Choose from its columns."
+            raise BadInput(f"{table.name} has no column {name!r}.", where="finding", to_do=hint)
+        found[column.name] = None
+    return tuple(found)
+
+
+def _visible(text: str) -> str:
+    kept = (" " if c in "\t\n\r" else c for c in text if ord(c) not in _TURNS_TEXT)
+    return "".join(c for c in kept if unicodedata.category(c) not in ("Cc", "Cs"))
