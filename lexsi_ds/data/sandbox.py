@@ -1,0 +1,188 @@
+"""Runs one query inside a worker process, on a DuckDB that can reach nothing but the attached tables.
+
+The engine's own locks are the second wall behind the guard: it holds with the guard off. An instance is kept warm for
+one snapshot and thrown away after any error. Must never be imported to run queries in the server's process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from lexsi_ds.data.sql_errors import INTERNAL_PREFIX, readable
+from lexsi_ds.errors import BadInput, NotFound, SqlFailed, SqlRefused
+
+BATCH_ROWS = 65_536
+_SELECT, _CREATE = duckdb.StatementType.SELECT, duckdb.StatementType.CREATE
+
+
+class _Warm:
+    """The instance of the snapshot served last, and those to be closed once the answer is out."""
+
+    key: str | None = None
+    instance: duckdb.DuckDBPyConnection | None = None
+    retired: list[duckdb.DuckDBPyConnection] = []  # noqa: RUF012 - one per process on purpose
+
+
+def run_query(args: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    """Run ``args["sql"]`` on ``args["tables"]`` ([{name, path}]) and write the rows to the Arrow file ``args["out"]``.
+
+    Other arguments: ``threads``, ``memory_mb``, ``spill_mb``, ``result_mb``, ``fresh`` (no instance is reused). Returns
+    ``columns`` ([{name, type}]), ``row_count`` and ``seconds``. Raises SqlRefused, SqlFailed, WorkerFailed, NotFound.
+    """
+    started = time.perf_counter()
+    instance = _instance(args)
+    _Warm.key = _Warm.instance = None
+    try:
+        cursor = instance.cursor()
+        pivoted = _execute(cursor, args["sql"])
+        columns = [{"name": name, "type": str(kind)} for name, kind, *_ in cursor.description or ()]
+        rows = write_arrow(cursor, Path(args["out"]), args["result_mb"] * 2**20, say)
+        cursor.close()
+    except duckdb.Error as error:
+        known = _known_names(instance)
+        _Warm.retired.append(instance)
+        raise readable(error, known) from None
+    except BaseException:
+        _Warm.retired.append(instance)
+        raise
+    if pivoted or args["fresh"]:
+        _Warm.retired.append(instance)
+    else:
+        _Warm.key, _Warm.instance = _key(args), instance
+    return {"columns": columns, "row_count": rows, "seconds": time.perf_counter() - started}
+
+
+def after_task() -> None:
+    """Close what the last task retired: it takes longer than a small query, so it waits until the answer is out."""
+    while _Warm.retired:
+        _Warm.retired.pop().close()
+
+
+def release() -> None:
+    """Close the warm instance too, to give its memory back."""
+    if _Warm.instance is not None:
+        _Warm.instance.close()
+    _Warm.key = _Warm.instance = None
+
+
+def open_instance(
+    tables: list[dict[str, str]], *, threads: int, memory_mb: int, spill_mb: int,
+) -> duckdb.DuckDBPyConnection:
+    """A locked in-memory DuckDB with each table's file attached READ_ONLY and a view of its name."""
+    spill = Path(tempfile.gettempdir()) / f"spill-{os.getpid()}"
+    instance = duckdb.connect(":memory:", config={
+        "threads": threads,
+        "memory_limit": f"{memory_mb}MB",
+        "temp_directory": str(spill),
+        "max_temp_directory_size": f"{spill_mb}MB",
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+        "allow_community_extensions": "false",
+        "python_enable_replacements": "false",
+        "python_scan_all_frames": "false",
+    })
+    try:
+        for number, table in enumerate(tables):
+            _attach(instance, number, table)
+        for setting in ("TimeZone = 'UTC'", "enable_external_access = false", "lock_configuration = true"):
+            instance.execute(f"SET {setting}")
+    except BaseException:
+        instance.close()
+        raise
+    return instance
+
+
+def write_arrow(
+    cursor: duckdb.DuckDBPyConnection, out: Path, most_bytes: int, say: Callable[[dict[str, Any]], None],
+) -> int:
+    """Stream the pending result into ``out`` (under a temporary name until it is whole); returns the row count."""
+    partial = out.with_name(out.name + ".tmp")
+    reader = cursor.to_arrow_reader(BATCH_ROWS)
+    rows = 0
+    with pa.OSFile(str(partial), "wb") as file, pa.ipc.new_stream(file, reader.schema) as writer:
+        for batch in reader:
+            writer.write_batch(batch)
+            rows += batch.num_rows
+            say({"text": f"{rows:,} rows"})
+            if file.tell() > most_bytes:
+                raise SqlFailed(f"The result is larger than {most_bytes // 2**20:,} MB.",
+                                to_do="Filter or aggregate it, or raise LEXSI_DS_SQL_RESULT_MB.")
+    partial.replace(out)
+    return rows
+
+
+def _instance(args: dict[str, Any]) -> duckdb.DuckDBPyConnection:
+    """The warm instance when it is of the same snapshot, else a new one."""
+    if not args["fresh"] and _Warm.instance is not None and _Warm.key == _key(args):
+        return _Warm.instance
+    if _Warm.instance is not None:
+        _Warm.retired.append(_Warm.instance)
+        _Warm.instance = None
+    sizes = {name: args[name] for name in ("threads", "memory_mb", "spill_mb")}
+    return open_instance(args["tables"], **sizes)
+
+
+def _key(args: dict[str, Any]) -> str:
+    return json.dumps([args[name] for name in ("tables", "threads", "memory_mb", "spill_mb")])
+
+
+def _attach(instance: duckdb.DuckDBPyConnection, number: int, table: dict[str, str]) -> None:
+    alias = f"{INTERNAL_PREFIX}{number}"
+    if not Path(table["path"]).is_file():
+        raise NotFound(f"The data file of table {table['name']} is gone.", to_do="Import its source again.")
+    try:
+        instance.execute(f"ATTACH {_literal(table['path'])} AS {alias} (READ_ONLY)")
+        instance.execute(f"CREATE VIEW {_identifier(table['name'])} AS SELECT * FROM {alias}.main.data")
+    except duckdb.Error as error:
+        if isinstance(error, duckdb.OutOfMemoryException):
+            raise readable(error, ()) from None
+        raise BadInput(f"The data file of table {table['name']} cannot be opened.",
+                       to_do="Import its source again.") from error
+
+
+def _execute(cursor: duckdb.DuckDBPyConnection, sql: str) -> bool:
+    """Start the one SELECT in ``sql``; True when it is a PIVOT that made a type of its own on the way."""
+    statements = cursor.extract_statements(sql)
+    if not _is_one_select(statements):
+        raise SqlRefused("Only one SELECT statement can be run.", to_do="Write a single SELECT.")
+    for statement in statements:
+        cursor.execute(statement)
+    return len(statements) > 1
+
+
+def _is_one_select(statements: list[Any]) -> bool:
+    """One SELECT; or what DuckDB makes of one PIVOT: enum types and a SELECT, none of which has a text of its own."""
+    if not statements or statements[-1].type != _SELECT:
+        return False
+    return len(statements) == 1 or (
+        all(not each.query for each in statements) and all(each.type == _CREATE for each in statements[:-1])
+    )
+
+
+def _known_names(instance: duckdb.DuckDBPyConnection) -> list[str]:
+    """Names of the tables and of their columns, for suggestions."""
+    with contextlib.suppress(duckdb.Error):
+        rows = instance.cursor().execute(
+            "SELECT DISTINCT table_name, column_name FROM duckdb_columns() WHERE database_name = 'memory'"
+            " AND NOT internal",
+        ).fetchall()
+        return sorted({name for row in rows for name in row})
+    return []
+
+
+def _identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,128 @@
+"""The one way to run SQL: through the guard, in a sandboxed worker, with the rows in an Arrow file on disk.
+
+Must never run a person's or a model's SQL in this process, and never cut a result short.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from lexsi_ds.data import guard
+from lexsi_ds.data.frames import to_frame
+from lexsi_ds.data.handle import DatasetHandle, Table
+from lexsi_ds.ids import new_id
+from lexsi_ds.jobs.cancel import Cancel
+from lexsi_ds.jobs.pool import Pool, Tell
+from lexsi_ds.settings import Settings
+
+_WORKER_BASE_MB = 420
+"""Address space of a worker before its first query (Python, DuckDB and Arrow; measured 340 to 390)."""
+
+
+@dataclass(frozen=True)
+class ResultColumn:
+    """A column of a result and DuckDB's type of it."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True)
+class SqlResult:
+    """All rows of a query, in an Arrow stream file."""
+
+    path: Path
+    columns: tuple[ResultColumn, ...]
+    row_count: int
+    """Rows of the whole result."""
+    seconds: float
+
+    def arrow(self) -> pa.Table:
+        """The rows, memory-mapped: nothing is read until it is used."""
+        with pa.memory_map(str(self.path)) as source, pa.ipc.open_stream(source) as reader:
+            return reader.read_all()
+
+    def frame(self) -> pd.DataFrame:
+        """All rows in pandas: decimals and huge integers as numbers, dates as ``datetime64``, duplicate names kept."""
+        return to_frame(self.arrow())
+
+    def head(self, n: int) -> pd.DataFrame:
+        """The first ``n`` rows, as ``frame`` gives them."""
+        return to_frame(self.arrow().slice(0, n))
+
+
+class SqlRunner:
+    """Runs queries on a source's snapshot."""
+
+    def __init__(self, pool: Pool, settings: Settings) -> None:
+        self._pool, self._settings = pool, settings
+
+    def run(
+        self, handle: DatasetHandle, sql: str, *, out: Path | None = None, cancel: Cancel | None = None,
+        tell: Tell | None = None, guarded: bool = True, timeout_s: float | None = None,
+    ) -> SqlResult:
+        """Run one SELECT on the tables of the handle, each visible under its name.
+
+        ``out`` is the Arrow file to write; by default one in this process's temporary folder. ``guarded=False`` leaves
+        the guard out, for tests of the sandbox alone. Raises SqlRefused, SqlFailed, WorkerFailed, NotFound, Stopped;
+        then no file is left.
+        """
+        tables = {table.name: table for table in handle.tables}
+        return self._run(tables, handle.snapshot_id, sql, out, cancel, tell, guarded, timeout_s)
+
+    def run_on_table(
+        self, table: Table, sql: str, *, out: Path | None = None, cancel: Cancel | None = None,
+        tell: Tell | None = None, timeout_s: float | None = None,
+    ) -> SqlResult:
+        """Run one SELECT on a single table, visible as ``dataset`` and under its own name: a finding's check, say."""
+        tables = {"dataset": table} if table.name.casefold() == "dataset" else {"dataset": table, table.name: table}
+        return self._run(tables, f"{table.dataset_id}/{table.version}", sql, out, cancel, tell, True, timeout_s)
+
+    def frame(self, handle: DatasetHandle, sql: str, *, cancel: Cancel | None = None) -> pd.DataFrame:
+        """The rows of a small query in pandas; its file is gone afterwards."""
+        result = self.run(handle, sql, cancel=cancel)
+        try:
+            return result.frame()
+        finally:
+            result.path.unlink(missing_ok=True)
+
+    def frame_on_table(self, table: Table, sql: str, *, cancel: Cancel | None = None) -> pd.DataFrame:
+        """As ``frame``, on one table as ``run_on_table`` shows it."""
+        result = self.run_on_table(table, sql, cancel=cancel)
+        try:
+            return result.frame()
+        finally:
+            result.path.unlink(missing_ok=True)
+
+    def _run(
+        self, tables: dict[str, Table], affinity: str, sql: str, out: Path | None, cancel: Cancel | None,
+        tell: Tell | None, guarded: bool, timeout_s: float | None,
+    ) -> SqlResult:
+        text = guard.check(sql, tables) if guarded else sql
+        path = (out or self._pool.scratch / f"{new_id('res')}.arrow").absolute()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        answer = self._pool.run(
+            "sql", "lexsi_ds.data.sandbox:run_query", self._task(tables, text, path, fresh=not guarded),
+            cancel=cancel, tell=tell, timeout_s=timeout_s, cleanup=path, affinity=affinity if guarded else None,
+        )
+        columns = tuple(ResultColumn(each["name"], each["type"]) for each in answer["columns"])
+        return SqlResult(path, columns, answer["row_count"], answer["seconds"])
+
+    def _task(self, tables: dict[str, Table], sql: str, out: Path, *, fresh: bool) -> dict[str, Any]:
+        room = self._settings.sql_memory_mb - _WORKER_BASE_MB
+        return {
+            "sql": sql,
+            "out": str(out),
+            "fresh": fresh,
+            "tables": [{"name": name, "path": str(table.path.absolute())} for name, table in tables.items()],
+            "threads": self._settings.threads,
+            # Below the process limit, so that DuckDB spills or says so before the system refuses.
+            "memory_mb": max(64, int(room * 0.7)),
+            "spill_mb": 2 * self._settings.sql_result_mb,
+            "result_mb": self._settings.sql_result_mb,
+        }
