@@ -73,15 +73,16 @@ def _outcome(table: TableModel, column: ColumnModel) -> Outcome:
     is_no = Condition(table=table.name, column=column.name, op="=", values=(no,))
     unknown = is_no if of_folds else Condition(table=table.name, column=column.name, op="is null")
     rows = plural(table.label)
+    said = {"false": "No", "true": "Yes"}.get(no, no)
     return Outcome(
         id=f"{table.name}.{column.name}", name=f"{table.label.capitalize()} {column.label}", table=table.name, label=column.label,
         words=tuple(dict.fromkeys((column.label, *column.synonyms, singular(column.label), *verbs))),
         target=f"y_{'_'.join(split_name(column.name))}",
         positive=(Condition(table=table.name, column=column.name, op="=", values=(yes,)),),
-        positive_meaning=f"{column.name} = {yes}",
+        positive_meaning=f"{column.name} = {'Yes' if yes == 'true' else yes}",
         known=(Condition(table=table.name, column=column.name, op="is not null"),),
         known_meaning=f"{rows} whose {column.name} is known",
         unknown=(unknown,),
-        unknown_meaning=f"current {rows} ({column.name} = {no})" if of_folds else f"{rows} whose {column.name} is not known yet",
+        unknown_meaning=f"current {rows} ({column.name} = {said})" if of_folds else f"{rows} whose {column.name} is not known yet",
         display=(column.name,), target_columns=(column.name,), out_of_fold=of_folds,
     )

@@ -1,0 +1,269 @@
+"""Features of the rows to predict from their own columns and from what they point to (an account, a district), each with
+the reason where it is left out.
+
+A column is a feature only when it was known at the row's cut-off date: its table is dated at or before it. What cannot be
+proved is left out and said; a person may approve it by name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from lexsi_ds.knowledge.model import ColumnModel, Outcome, Relationship, SemanticModel, TableModel
+from lexsi_ds.models.task import FeatureDef, FeatureKind, LeftOut, LeftOutReason
+from lexsi_ds.text_to_sql.probes import Filled
+from lexsi_ds.text_to_sql.sqltext import Names, ident
+
+ROWS = "target_rows"
+"""Name of the CTE that holds the rows to predict."""
+CUTOFF = "cutoff_date"
+MOST_CATEGORIES = 30
+
+
+@dataclass(frozen=True)
+class Selected:
+    """A feature and the expression of the final SELECT that gives it."""
+
+    feature: FeatureDef
+    select: str
+
+
+@dataclass
+class Plan:
+    """What the writer has gathered so far, in order."""
+
+    features: list[Selected] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    joins: list[str] = field(default_factory=list)
+    """LEFT JOIN lines of the final SELECT."""
+    ctes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def leave_out(self, column: ColumnModel, reason: LeftOutReason, detail: str, *, approvable: bool = False) -> None:
+        """Record a column that is not a feature, once."""
+        if all((o.table, o.name) != (column.table, column.name) for o in self.left_out):
+            self.left_out.append(
+                LeftOut(name=column.name, table=column.table, reason=reason, detail=detail, approvable=approvable)
+            )
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What every part of the writer needs to know."""
+
+    names: Names
+    outcome: Outcome
+    entity: TableModel
+    key: str
+    cutoff: str | None
+    approved: frozenset[str]
+    """``table.column`` of columns that a person put back."""
+
+    @property
+    def model(self) -> SemanticModel:
+        """The semantic model."""
+        return self.names.model
+
+    def is_approved(self, column: ColumnModel) -> bool:
+        """Whether a person put this column back."""
+        return f"{column.table}.{column.name}" in self.approved
+
+
+@dataclass(frozen=True)
+class Ancestor:
+    """A table that each row to predict points to, directly or further up, and the joins that reach it."""
+
+    table: TableModel
+    alias: str
+    joins: tuple[str, ...]
+    key_sql: str
+    """The ancestor's key as reached from the rows, for children that point to it."""
+    role: str
+    near: bool
+    """One step away, bridges not counted: its other children belong to the row as well."""
+
+
+def own_features(scene: Scene, plan: Plan, filled: dict[str, Filled]) -> None:
+    """Features from the entity's own columns."""
+    for column in scene.model.of_table(scene.entity.name):
+        reason = _own_reason(scene, column, filled.get(column.name))
+        if reason is not None:
+            plan.leave_out(column, *reason[:2], approvable=reason[2])
+            continue
+        value = scene.names.read(ROWS, column.table, column.name)
+        expression = scene.names.read(column.table, column.table, column.name)
+        plan.features.append(_feature(scene, column, column.name, column.label, value, expression))
+
+
+def _own_reason(scene: Scene, column: ColumnModel, filled: Filled | None) -> tuple[LeftOutReason, str, bool] | None:
+    if column.name in scene.outcome.target_columns:
+        return "target", f"It holds the outcome itself ({scene.outcome.label}).", False
+    general = _general_reason(column)
+    if general is not None:
+        return general
+    after = filled.after_outcome() if filled else None
+    if after is not None:
+        return "post_outcome", after, False
+    if column.role == "time":
+        cut = "It is the cut-off date itself." if column.name == scene.cutoff else "A raw date would tie the model to the calendar."
+        return "date", cut, False
+    return _shape_reason(scene, column)
+
+
+def _general_reason(column: ColumnModel) -> tuple[LeftOutReason, str, bool] | None:
+    if column.masked:
+        return "masked", "It identifies a person and is masked.", False
+    if column.role in ("key", "link"):
+        return "identifier", "It only names or links rows.", False
+    if column.identifier:
+        return "identifier", "Nearly every row has a value of its own.", False
+    return None
+
+
+def _shape_reason(scene: Scene, column: ColumnModel) -> tuple[LeftOutReason, str, bool] | None:
+    if column.protected and not scene.is_approved(column):
+        return "protected", f"{column.label.capitalize()} is a protected attribute: kept for fairness tests, not for the score.", True
+    rows = scene.model.table(column.table).rows
+    if column.distinct == 0 and column.nulls >= rows > 0:
+        return "all_null", "It has no values.", False
+    if column.distinct == 1 and column.nulls == 0:
+        return "constant", "Every row has the same value.", False
+    coded = column.role == "category" and scene.names.family(column.table, column.name) != "boolean"
+    if column.role == "text" or (coded and column.distinct > MOST_CATEGORIES):
+        return "high_cardinality", f"{column.distinct:,} different values are too many to learn from.", False
+    return None
+
+
+def kind_of(names: Names, column: ColumnModel) -> FeatureKind:
+    """How an engine is to read the feature."""
+    family = names.family(column.table, column.name)
+    if family == "boolean":
+        return "boolean"
+    if column.role == "category" or (family == "text" and column.stored == "native"):
+        return "categorical"
+    return "numeric"
+
+
+def _feature(scene: Scene, column: ColumnModel, name: str, label: str, value: str, expression: str) -> Selected:
+    kind = kind_of(scene.names, column)
+    if kind == "categorical" and scene.names.family(column.table, column.name) != "text":
+        value = f"CAST({value} AS VARCHAR)"
+    feature = FeatureDef(name=name, label=label, kind=kind, unit=column.unit, expression=expression, tables=(column.table,))
+    return Selected(feature, f"{value} AS {ident(name)}" if value != f"{ROWS}.{ident(name)}" else value)
+
+
+def ancestors(scene: Scene) -> list[Ancestor]:
+    """Every table that the rows point to, nearest first, then the declared role paths that start on the way."""
+    start = Ancestor(scene.entity, ROWS, (), f"{ROWS}.{ident(scene.key)}", "", near=True)
+    found, queue, used = [], [start], {ROWS}
+    while queue:
+        here = queue.pop(0)
+        for link in scene.model.relationships:
+            if link.child != here.table.name or link.parent == scene.entity.name:
+                continue
+            parent = scene.model.table(link.parent)
+            if any(a.table.name == parent.name for a in found):
+                continue
+            through = here is start or (here.near and here.table.bridge)
+            alias = _alias(parent.name, used)
+            found.append(_up(here, link, parent, alias, near=through))
+            queue.append(found[-1])
+    by_paths = [a for p in scene.model.paths if p.default for a in _by_path(scene, [start, *found], p.name)]
+    return found + [a for a in by_paths if all(a.table.name != f.table.name for f in found)]
+
+
+def _alias(table: str, used: set[str]) -> str:
+    alias = table
+    while alias in used:
+        alias += "_up"
+    used.add(alias)
+    return alias
+
+
+def _up(here: Ancestor, link: Relationship, parent: TableModel, alias: str, *, near: bool) -> Ancestor:
+    pointer = f"{ident(here.alias)}.{ident(link.child_column)}"
+    named = ident(parent.name) if alias == parent.name else f"{ident(parent.name)} AS {ident(alias)}"
+    join = f"LEFT JOIN {named} ON {ident(alias)}.{ident(link.parent_column)} = {pointer}"
+    # A direct pointer is enough for children of the parent: the parent itself need not be joined.
+    return Ancestor(parent, alias, (*here.joins, join), pointer, link.role, near)
+
+
+def _by_path(scene: Scene, known: list[Ancestor], name: str) -> list[Ancestor]:
+    path = next(p for p in scene.model.paths if p.name == name)
+    origin = next((a for a in known if a.table.name == path.start), None)
+    if origin is None:
+        return []
+    joins, here = [], origin.alias
+    for step in path.steps:
+        alias = f"{path.name}_{step.to_table}"
+        left = origin.key_sql if step is path.steps[0] else f"{ident(here)}.{ident(step.column)}"
+        line = f"LEFT JOIN {ident(step.to_table)} AS {ident(alias)} ON {ident(alias)}.{ident(step.to_column)} = {left}"
+        tests = scene.names.tests(alias, tuple(c for c in path.conditions if c.table == step.to_table))
+        joins.append(f"{line} AND {tests}" if tests else line)
+        here = alias
+    end = scene.model.table(path.end)
+    return [Ancestor(end, here, tuple(joins), f"{ident(here)}.{ident(end.key or '')}", path.said, near=False)]
+
+
+def ancestor_features(scene: Scene, plan: Plan, ancestor: Ancestor, late: int) -> None:
+    """Features from a table that rows point to. ``late`` rows of the entity have an ancestor dated after their cut-off."""
+    table, added = ancestor.table, False
+    dated = scene.cutoff is not None and table.time is not None
+    for column in scene.model.of_table(table.name):
+        if column.role in ("key", "link"):
+            continue
+        general = _general_reason(column)
+        reason = general or (None if dated else _undated(scene, table, column)) or _shape_or_date(scene, table, column)
+        if reason is not None:
+            plan.leave_out(column, *reason[:2], approvable=reason[2])
+            continue
+        plan.features.append(_ancestor_feature(scene, ancestor, column, late if dated else 0))
+        added = True
+    if added:
+        plan.joins += [j for j in ancestor.joins if j not in plan.joins]
+        if dated and late:
+            plan.notes.append(f"{late:,} rows point to a {table.label} that is dated after them; its columns are missing there.")
+
+
+def _undated(scene: Scene, table: TableModel, column: ColumnModel) -> tuple[LeftOutReason, str, bool] | None:
+    if scene.is_approved(column):
+        return None
+    if column.protected:
+        return "protected", f"{column.label.capitalize()} is a protected attribute: kept for fairness tests, not for the score.", True
+    when = f"the {scene.entity.label}" if scene.cutoff else f"the outcome, and no {scene.entity.label} has a date"
+    said = column.label[:1].upper() + column.label[1:]
+    return "undated", f"{said}: {table.label} rows have no date, so nothing proves it was known before {when}.", not table.bridge
+
+
+def _shape_or_date(scene: Scene, table: TableModel, column: ColumnModel) -> tuple[LeftOutReason, str, bool] | None:
+    if column.role == "time":
+        return None if column.name == table.time and scene.cutoff else ("date", "A raw date would tie the model to the calendar.", False)
+    return _shape_reason(scene, column)
+
+
+def _ancestor_feature(scene: Scene, ancestor: Ancestor, column: ColumnModel, late: int) -> Selected:
+    names, table = scene.names, ancestor.table
+    value = names.read(ancestor.alias, table.name, column.name)
+    name, label = f"{table.name}_{column.name}", column.label
+    if table.label not in label:
+        label = f"{label} of the {table.label}"
+    if column.role == "time":
+        days = f"date_diff('day', {value}, {ROWS}.{CUTOFF})"
+        return Selected(
+            FeatureDef(name=f"{table.name}_age_days", label=f"age of the {table.label} at the {scene.entity.label}", kind="numeric",
+                       unit="days", tables=(table.name,),
+                       expression=f"date_diff('day', {names.raw(table.name, column.name)}, {_cutoff_said(scene)})"),
+            f"{_guarded(scene, ancestor, days, late)} AS {ident(f'{table.name}_age_days')}",
+        )
+    return _feature(scene, column, name, label, _guarded(scene, ancestor, value, late), names.read(table.name, table.name, column.name))
+
+
+def _guarded(scene: Scene, ancestor: Ancestor, value: str, late: int) -> str:
+    if not late or ancestor.table.time is None:
+        return value
+    when = scene.names.read(ancestor.alias, ancestor.table.name, ancestor.table.time)
+    return f"CASE WHEN {when} <= {ROWS}.{CUTOFF} THEN {value} END"
+
+
+def _cutoff_said(scene: Scene) -> str:
+    return f"{ident(scene.entity.name)}.{ident(scene.cutoff or '')}"

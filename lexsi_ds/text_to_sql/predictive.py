@@ -1,0 +1,159 @@
+"""The predictive writer: from an outcome to a task with two readable queries, one for the rows that train and one for the
+rows to score. General by keys and dates; it knows no data set.
+
+It must never let a column in that could have been written after the row's cut-off, and it says why each one is left out.
+"""
+
+from __future__ import annotations
+
+from lexsi_ds.data.handle import DatasetHandle
+from lexsi_ds.errors import BadInput
+from lexsi_ds.knowledge.model import ColumnModel, Condition, Outcome, SemanticModel
+from lexsi_ds.models.task import Apart, TaskSpec
+from lexsi_ds.text_to_sql.features import (
+    CUTOFF,
+    ROWS,
+    Ancestor,
+    Plan,
+    Scene,
+    ancestor_features,
+    ancestors,
+    own_features,
+)
+from lexsi_ds.text_to_sql.histories import histories, history_features, without_history_sql
+from lexsi_ds.text_to_sql.probes import Query, count, probe_columns
+from lexsi_ds.text_to_sql.sqltext import Names, ident
+
+
+def build_task(
+    handle: DatasetHandle,
+    model: SemanticModel,
+    outcome: Outcome,
+    query: Query,
+    *,
+    question: str,
+    only: tuple[Condition, ...] = (),
+    only_text: str = "",
+    approved: frozenset[str] = frozenset(),
+) -> TaskSpec:
+    """The task of predicting ``outcome``. ``only`` narrows the rows to score, never those that train; ``approved`` holds
+    ``table.column`` of undated or protected columns that a person put back."""
+    scene = _scene(handle, model, outcome, approved)
+    plan = Plan()
+    _gather(scene, plan, query)
+    if not plan.features:
+        raise BadInput(f"No column of {scene.entity.name} was known before the outcome, so nothing can be learned.",
+                       where=scene.entity.name, to_do="Approve columns that were, or connect data with dates.")
+    display = _display(scene)
+    unknown = (*outcome.unknown, *only)
+    plan.notes += _notes(scene, plan)
+    return TaskSpec(
+        title=outcome.name, question=question, task_type="classification", target_column=outcome.target, target_label=outcome.label,
+        positive_meaning=outcome.positive_meaning, entity_column=scene.key, entity_table=outcome.table,
+        entity_label=scene.entity.label, cutoff_column=scene.cutoff, known_meaning=outcome.known_meaning,
+        unknown_meaning=outcome.unknown_meaning + (f", {only_text}" if only_text else ""),
+        context_sql=_sql(scene, plan, display, outcome.known, with_target=True),
+        predict_sql=_sql(scene, plan, display, unknown, with_target=False),
+        features=tuple(s.feature for s in plan.features), left_out=tuple(plan.left_out), display_columns=display,
+        apart=_apart(outcome), out_of_fold=outcome.out_of_fold, notes=tuple(plan.notes),
+    )
+
+
+def _scene(handle: DatasetHandle, model: SemanticModel, outcome: Outcome, approved: frozenset[str]) -> Scene:
+    entity = model.table(outcome.table)
+    if entity.key is None:
+        raise BadInput(f"No column of {entity.name} tells its rows apart, so predictions could not be told apart either.",
+                       where=entity.name, to_do="Add a column with a different value on every row, such as an id.")
+    cutoff = entity.time if entity.time and (column := model.column(entity.name, entity.time)) and not column.nulls else None
+    return Scene(Names(handle, model), outcome, entity, entity.key, cutoff, approved)
+
+
+def _gather(scene: Scene, plan: Plan, query: Query) -> None:
+    own = tuple(c for c in scene.model.of_table(scene.entity.name) if c.name not in scene.outcome.target_columns)
+    probed = tuple(c for c in own if c.role not in ("key", "link") and not c.masked)
+    own_features(scene, plan, probe_columns(scene.names, scene.outcome, probed, scene.cutoff, query))
+    above = ancestors(scene)
+    for ancestor in above:
+        ancestor_features(scene, plan, ancestor, _late(scene, ancestor, query))
+    for history in histories(scene, above):
+        history_features(scene, plan, history)
+        sql = without_history_sql(scene, history)
+        none = count(query, sql) if sql else 0
+        if none:
+            plan.notes.append(
+                f"{none:,} of {scene.entity.rows:,} {scene.entity.plural} have no {history.table.plural} before their date."
+            )
+
+
+def _late(scene: Scene, ancestor: Ancestor, query: Query) -> int:
+    """Rows of the entity whose ancestor is dated after their cut-off."""
+    table = ancestor.table
+    if scene.cutoff is None or table.time is None:
+        return 0
+    when = scene.names.read(ancestor.alias, table.name, table.time)
+    joins = " ".join(ancestor.joins)
+    rows = f"{_rows_cte(scene, ())} SELECT count(*) AS n FROM {ROWS} {joins} WHERE {when} > {ROWS}.{CUTOFF}"
+    return count(query, f"WITH {rows}")
+
+
+def _rows_cte(scene: Scene, conditions: tuple[Condition, ...]) -> str:
+    name = ident(scene.entity.name)
+    cutoff = f",\n    {scene.names.read(scene.entity.name, scene.entity.name, scene.cutoff)} AS {CUTOFF}" if scene.cutoff else ""
+    where = "\n  WHERE " + "\n    AND ".join(scene.names.test(scene.entity.name, c) for c in conditions) if conditions else ""
+    return f"{ROWS} AS (\n  SELECT\n    {name}.*{cutoff}\n  FROM {name}{where}\n)"
+
+
+def _sql(scene: Scene, plan: Plan, display: tuple[str, ...], conditions: tuple[Condition, ...], *, with_target: bool) -> str:
+    key = f"{ROWS}.{ident(scene.key)}"
+    chosen = [key]
+    if with_target:
+        positive = scene.names.tests(ROWS, scene.outcome.positive)
+        chosen.append(f"CASE WHEN {positive} THEN 1 ELSE 0 END AS {ident(scene.outcome.target)}")
+    chosen += [s.select for s in plan.features]
+    taken = {s.feature.name for s in plan.features} | {scene.key}
+    chosen += [f"{ROWS}.{ident(c)}" for c in display if c not in taken]
+    ctes = ",\n".join([_rows_cte(scene, conditions), *plan.ctes])
+    joins = "".join(f"\n{j}" for j in plan.joins)
+    return f"WITH {ctes}\nSELECT\n  " + ",\n  ".join(chosen) + f"\nFROM {ROWS}{joins}\nORDER BY {key}"
+
+
+def _apart(outcome: Outcome) -> Apart | None:
+    if outcome.apart_column is None or outcome.apart_value is None:
+        return None
+    return Apart(column=outcome.apart_column, value=outcome.apart_value, label=outcome.apart_label)
+
+
+def _display(scene: Scene) -> tuple[str, ...]:
+    """The outcome's own choice, else its column and what tells rows apart at a glance."""
+    if len(scene.outcome.display) > 1:
+        return tuple(n for n in scene.outcome.display if scene.model.column(scene.entity.name, n))
+    own = [c for c in scene.model.of_table(scene.entity.name) if not (c.masked or c.protected) and c.name != scene.key]
+    names = [c for c in own if c.name in scene.entity.names]
+    dates = [c for c in own if c.name == scene.cutoff]
+    sorts = [c for c in own if c.role == "category" and 2 < c.distinct <= 12]
+    measures = [c for c in own if c.role == "measure" and c.distinct > 12]
+    picked: list[ColumnModel] = [*names[:2], *dates, *sorts[-1:], *measures[:2]]
+    return tuple(dict.fromkeys((*scene.outcome.display, *(c.name for c in picked))))
+
+
+def _notes(scene: Scene, plan: Plan) -> list[str]:
+    entity, outcome, notes = scene.entity, scene.outcome, []
+    if scene.cutoff:
+        notes.append(f"Every feature was known on the {entity.label}'s own date ({scene.cutoff}): dated rows of other tables count only"
+                     f" strictly before it, and the {entity.label}'s own terms count as known on it.")
+    else:
+        notes.append(f"{entity.plural.capitalize()} have no dates, so nothing proves that their columns were known before the outcome.")
+    if outcome.out_of_fold:
+        notes.append(f"No {entity.label} has an unknown outcome: each score is out of fold, made by models that did not see that row.")
+        notes.append(f"Only {outcome.unknown_meaning} are listed.")
+    return notes + [note for s in plan.features if (note := _missing(scene, s.feature.name))]
+
+
+def _missing(scene: Scene, name: str) -> str | None:
+    column = scene.model.column(scene.entity.name, name)
+    if column is None or not column.nulls:
+        return None
+    values = "value" if column.nulls == 1 else "values"
+    if column.stored == "number_text":
+        return f"{column.nulls:,} blank {values} of {column.name} count as missing."
+    return f"{column.nulls:,} {values} of {column.name} {'is' if column.nulls == 1 else 'are'} missing."
