@@ -32,18 +32,22 @@ _CLOSE_WITHIN_S = 3.0
 class RunHandle:
     """What the work of a run is given: its id, its Cancel, and the one way to say something."""
 
-    def __init__(self, run_id: str, store: RunStore) -> None:
+    def __init__(self, run_id: str, store: RunStore, closing: threading.Event) -> None:
         self.run_id = run_id
         self.cancel = Cancel()
         self.events: list[dict[str, Any]] = []
         self.over = False
         self.changed = threading.Condition()
-        self._store = store
+        self._store, self._closing = store, closing
 
     def put(self, kind: str, /, **body: Any) -> None:
-        """Say one event, to memory and store in one step. Raises ``Stopped`` once a stop was asked for."""
+        """Say one event, to memory and store in one step; ``done`` ends the run, and what follows it is dropped.
+
+        Raises ``Stopped`` once a stop was asked for, unless it is ``done``.
+        """
         if kind == "done":
-            raise ValueError("a run ends by returning the body of done")
+            self.finish(body)
+            return
         self.cancel.check()
         self._append(kind, body)
 
@@ -53,6 +57,8 @@ class RunHandle:
 
     def finish(self, body: dict[str, Any]) -> None:
         """Say ``done``, once; when somebody else closed the run, their ending is taken over."""
+        if body.get("state") == "stopped" and self._closing.is_set():
+            body = {**body, "state": "interrupted"}
         with self.changed:
             if self.over:
                 return
@@ -74,7 +80,7 @@ class RunHandle:
             self.changed.notify_all()
 
 
-Work = Callable[[RunHandle], dict[str, Any]]
+Work = Callable[[RunHandle], dict[str, Any] | None]
 
 
 class RunRegistry:
@@ -94,10 +100,10 @@ class RunRegistry:
     def start(self, conversation_id: str, question: str, work: Work, *, meta: dict[str, Any] | None = None) -> str:
         """Start ``work`` in a thread and return the run's id.
 
-        ``work`` returns the body of ``done``; its ``state`` is ``answered`` unless it says otherwise. Raises Busy when
-        the conversation has a live run.
+        ``work`` returns the body of ``done`` or has put it; its state is ``answered`` unless it says otherwise. Raises
+        Busy when the conversation has a live run.
         """
-        handle = RunHandle(new_id("run"), self._store)
+        handle = RunHandle(new_id("run"), self._store, self._closing)
         arguments = (handle.run_id, conversation_id, self._owner.boot, question, meta or {})
         try:
             self._store.insert_run(*arguments, time.time())
@@ -162,9 +168,9 @@ class RunRegistry:
 
     def _own(self, handle: RunHandle, work: Work) -> None:
         try:
-            body = {"state": "answered", **work(handle)}
+            body = {"state": "answered", **(work(handle) or {})}
         except Stopped:
-            body = {"state": "interrupted" if self._closing.is_set() else "stopped"}
+            body = {"state": "stopped"}
         except LexsiError as error:
             body = self._failed(handle, str(error))
         except Exception:
