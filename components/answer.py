@@ -1,0 +1,169 @@
+"""What stands under a question once its run is over: state, words, reading, result cards, and what to ask next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from components import asking, cards, problems, propose, session
+from components.payloads import ArtifactLike
+from components.registry import page
+from components.safe import plain, safe_md
+from components.tasks import task_card
+from components.turn import Step, TurnView
+from lexsi_ds.application import Application
+from lexsi_ds.data.handle import DatasetHandle
+from lexsi_ds.models.card import ModelCard
+from lexsi_ds.models.engine import CaseExplanation
+from lexsi_ds.services.access import Actor
+
+BADGES: dict[str, tuple[str, str, Any]] = {
+    "needs_clarification": ("Asks back", ":material/help:", "blue"),
+    "cannot_answer": ("Cannot answer", ":material/visibility_off:", "gray"),
+    "refused": ("Refused", ":material/block:", "yellow"),
+    "failed": ("Failed", ":material/error:", "red"),
+    "stopped": ("Stopped", ":material/stop_circle:", "gray"),
+    "limit_reached": ("Limit reached", ":material/hourglass_empty:", "yellow"),
+    "interrupted": ("Interrupted", ":material/power_off:", "yellow"),
+}
+"""States that are not a plain answer. An answered turn needs no badge."""
+AGAIN = ("failed", "stopped", "interrupted", "limit_reached")
+
+
+def draw(
+    app: Application,
+    actor: Actor,
+    handle: DatasetHandle,
+    conversation_id: str,
+    view: TurnView,
+    *,
+    newest: bool,
+    unfolded: bool,
+) -> None:
+    """Draw a turn that is over."""
+    state = view.state or "interrupted"
+    if state in BADGES:
+        label, icon, colour = BADGES[state]
+        st.badge(label, icon=icon, color=colour)
+    words = view.narrative or view.asked or _words(state)
+    if words:
+        st.markdown(safe_md(words))
+    if view.asked and view.narrative and view.asked not in view.narrative:
+        st.markdown(safe_md(view.asked))
+    if state == "failed":
+        for problem in view.problems:
+            st.caption(f":material/error: {plain(problem, 600)}")
+    cards.reading_line(view.reading, view.caveats, view.removed)
+    if unfolded:
+        _cards(app, actor, view)
+    elif view.answer_query or view.last("predict") or view.last("explain_prediction"):
+        more = st.expander(
+            "Results of this turn", type="compact", on_change="rerun", key=session.wkey("results", view.run_id)
+        )
+        if more.open:
+            with more:
+                _cards(app, actor, view)
+    if state in AGAIN and newest:
+        st.button(
+            "Retry",
+            key=session.wkey("chat", "retry", view.run_id),
+            icon=":material/refresh:",
+            on_click=asking.on_retry,
+            args=(app, actor, handle.source_id, conversation_id, view.question),
+        )
+    _chips(app, actor, handle, conversation_id, view, newest)
+
+
+def _words(state: str) -> str:
+    return {
+        "stopped": "You stopped this run. Nothing of it was kept but the steps above.",
+        "interrupted": "The server ended while this run was at work. Ask again to run it anew.",
+        "limit_reached": "The run used all its steps before it had an answer.",
+        "failed": "This run failed. What went wrong is said below; the log has more.",
+    }.get(state, "")
+
+
+def _chips(
+    app: Application, actor: Actor, handle: DatasetHandle, conversation_id: str, view: TurnView, newest: bool
+) -> None:
+    """Options of a question asked back (greyed out once answered), or follow-ups under the newest answer."""
+    options = view.options or (view.suggestions if newest else [])
+    options = [o for o in dict.fromkeys(options) if o.strip()]
+    if not options:
+        return
+    key = session.wkey("chips", view.run_id, "live" if newest else "past")
+    st.pills(
+        "Answer with one of these" if view.options else "Ask next",
+        options,
+        key=key,
+        label_visibility="collapsed",
+        disabled=not newest,
+        format_func=lambda o: f":gray[{plain(o, 160)}]",
+        on_change=asking.on_chip,
+        args=(app, actor, handle.source_id, conversation_id, key),
+        wrap=True,
+    )
+
+
+def _cards(app: Application, actor: Actor, view: TurnView) -> None:
+    def read(step: Step | None, kind: str) -> ArtifactLike | None:
+        if step is None:
+            return None
+        found = [app.chats.artifact(actor, i) for i in step.artifact_ids]
+        return next((a for a in found if a.kind == kind), None)
+
+    if predicted := read(view.last("predict"), "frame"):
+        _prediction(app, actor, view, predicted, read(view.last("explain_prediction"), "json"))
+    elif explained := read(view.last("explain_prediction"), "json"):
+        _explanation(app, actor, view, explained)
+    elif queried := read(view.answer_query, "frame"):
+        _table(app, actor, view, queried)
+    trained = read(view.last("train_tabular_model"), "json")
+    if trained:
+        with problems.guarded("The model card"):
+            card = ModelCard.model_validate(trained.json()["card"])
+            cards.model_card(card, view.run_id)
+            task_card(card.task, card.left_out, session.wkey("task", view.run_id))
+    if view.state == "answered" and (predicted or view.answer_query):
+        propose.button_or_form(app, actor, view.run_id)
+
+
+def _prediction(
+    app: Application, actor: Actor, view: TurnView, predicted: ArtifactLike, explained: ArtifactLike | None
+) -> None:
+    meta = predicted.meta
+    cases = explained.json()["cases"] if explained else []
+    predictions_id = meta.get("predictions_id")
+    csv = (lambda: app.models.predictions_csv(actor, predictions_id)) if predictions_id else None
+    _open_case(meta.get("model_id"), cards.risk_list(predicted.frame(), meta, cases, view.run_id, csv))
+
+
+def _explanation(app: Application, actor: Actor, view: TurnView, explained: ArtifactLike) -> None:
+    body = explained.json()
+    cases = [CaseExplanation.model_validate(c) for c in body["cases"]]
+    card = app.models.get(actor, body["model_id"])
+    _open_case(
+        body["model_id"], cards.explained_cases(cases, card.task.target_label, view.run_id, card.task.entity_label)
+    )
+
+
+def _open_case(model_id: str | None, case_id: str | None) -> None:
+    if model_id and case_id:
+        st.switch_page(page("explorer").path, query_params={"model": model_id, "case": case_id})
+
+
+def _table(app: Application, actor: Actor, view: TurnView, queried: ArtifactLike) -> None:
+    frame, meta = queried.frame(), queried.meta
+    total = int(meta.get("row_count") or len(frame))
+    step = view.answer_query
+    artifact_id = step.artifact_ids[0] if step else ""
+    if not _is_one_value(frame):
+        cards.table_card(frame, total, meta, view.run_id, lambda: app.chats.csv(actor, artifact_id))
+    cards.sql_card(meta["sql"], meta.get("seconds"), view.run_id)
+
+
+def _is_one_value(frame: pd.DataFrame) -> bool:
+    """A single number stands in the sentence already; a table of one cell adds nothing."""
+    return len(frame) == 1 and len(frame.columns) <= 1

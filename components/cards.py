@@ -1,0 +1,199 @@
+"""Result cards under an answer: risk list, explained cases, table with its chart, SQL, model summary.
+
+Each takes a payload that was read already and says what the person chose, such as the case to open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from components import charts, figures, payloads, session, tables
+from components.charts import Chart
+from components.plotly_template import CONFIG
+from components.registry import page
+from components.result_chart import result_chart
+from components.safe import plain, safe_md
+from components.sql_text import show_sql
+from lexsi_ds.models.card import ModelCard
+from lexsi_ds.models.engine import CaseExplanation
+
+Csv = Callable[[], bytes]
+
+
+def mode() -> str | None:
+    """Light or dark, as the browser says; None on a first run without one."""
+    return st.context.theme.type
+
+
+def draw_chart(chart: Chart, key: str) -> None:
+    """A figure with our own look and its spoken name."""
+    st.plotly_chart(chart.figure, theme=None, config=CONFIG, key=key, height=chart.height, alt=chart.alt)
+
+
+def risk_list(
+    frame: pd.DataFrame, meta: dict[str, Any], cases: list[dict[str, Any]], run_id: str, csv: Csv | None
+) -> str | None:
+    """The ranked rows with their drivers and, below, the rows that stand apart. Returns the case to open."""
+    noun, entity, k = str(meta.get("entity_label") or "row"), str(meta["entity_column"]), int(meta.get("top_k") or 10)
+    ranked = frame[frame["segment"] == "ranked"].sort_values("rank")
+    apart = frame[frame["segment"] == "apart"].sort_values("rank")
+    with st.container(border=True, gap="small"):
+        head = st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center")
+        with head:
+            tables.card_head("Risk list", f"{min(k, len(ranked))} of {figures.counted(len(ranked), noun)}")
+            if csv:
+                tables.csv_button(
+                    "CSV of all", f"predictions_{run_id[-6:]}.csv", csv, session.wkey("risk", run_id, "csv")
+                )
+        chosen = _risk_table(ranked.head(k), meta, cases, session.wkey("risk", run_id), noun)
+        scored = (
+            "out of fold, by models that did not see the row"
+            if "out_of_fold" in (meta.get("scored") or [])
+            else "by the model"
+        )
+        st.caption(
+            f"▲ raises, ▼ lowers the probability; scored {scored}. Band: 80%, over refits. Select a row to open the {plain(noun)} in the explorer."
+        )
+        if len(apart):
+            label = str(meta.get("segment_label") or "apart")
+            st.markdown(
+                f"**{plain(label[:1].upper() + label[1:])}** :gray[{min(k, len(apart))} of {figures.counted(len(apart), noun)}, listed apart]"
+            )
+            chosen = _risk_table(apart.head(k), meta, cases, session.wkey("apart", run_id), noun) or chosen
+    return chosen
+
+
+def _risk_table(
+    rows: pd.DataFrame, meta: dict[str, Any], cases: list[dict[str, Any]], key: str, noun: str
+) -> str | None:
+    entity = str(meta["entity_column"])
+    ids = [tables.as_id(v) for v in rows[entity]]
+    drivers = {str(c["case_id"]): payloads.drivers_text(c["drivers"], 3) for c in cases}
+    shown = pd.DataFrame({"Rank": rows["rank"].astype(int).to_list(), noun.capitalize(): ids})
+    settings: dict[str, Any] = {
+        "Rank": st.column_config.NumberColumn("Rank", width=50),
+        noun.capitalize(): st.column_config.TextColumn(width=75),
+    }
+    for name in meta.get("display_columns") or []:
+        if name in rows.columns and name != entity:
+            shown[name.replace("_", " ").capitalize()] = rows[name].to_list()
+    shown["Probability"] = rows["probability"].to_list()
+    settings["Probability"] = tables.probability_column(width=140)
+    shown["Band"] = [
+        f"{figures.number(a)} to {figures.number(b)}"
+        for a, b in zip(rows["probability_low"], rows["probability_high"], strict=True)
+    ]
+    settings["Band"] = st.column_config.TextColumn("80% band", width=105)
+    if any(i in drivers for i in ids):
+        shown["Drivers"] = [drivers.get(i or "", "") for i in ids]
+    shown = tables.presentable(shown)
+    event = st.dataframe(
+        shown,
+        hide_index=True,
+        key=key,
+        on_select="rerun",
+        selection_mode="single-row",
+        height=tables.height(len(shown)),
+        column_config=tables.columns(shown) | settings,
+        alt=f"{plain(noun)} rows by probability, highest first",
+    )
+    picked = event.selection.rows
+    return ids[picked[0]] if picked and picked[0] < len(ids) else None
+
+
+def explained_cases(cases: list[CaseExplanation], target: str, run_id: str, noun: str) -> str | None:
+    """Single cases in full: sentence and waterfall. Returns the case to open."""
+    chosen = None
+    for case in cases[:5]:
+        with st.container(border=True, gap="small"):
+            where = "out of fold, it trained the model" if case.scored == "out_of_fold" else "by the model"
+            tables.card_head(f"Why {noun} {case.case_id}", f"{figures.number(case.prediction)}, scored {where}")
+            if case.display:
+                st.caption(
+                    ", ".join(
+                        f"{plain(k.replace('_', ' '))} {plain(figures.value(v))}" for k, v in case.display.items()
+                    )
+                )
+            draw_chart(charts.waterfall(case, target, mode()), session.wkey("why", run_id, case.case_id))
+            if st.button(
+                "Open in explorer",
+                key=session.wkey("why", run_id, case.case_id, "open"),
+                type="tertiary",
+                icon=page("explorer").icon,
+            ):
+                chosen = case.case_id
+    if len(cases) > 5:
+        st.caption(f"Showing 5 of {figures.counted(len(cases), 'case')}; the step explain_prediction lists all.")
+    return chosen
+
+
+def table_card(frame: pd.DataFrame, total: int, reading: dict[str, Any], run_id: str, csv: Csv | None) -> None:
+    """Rows of the answer with their count and CSV, and the chart when the reading asks for one."""
+    shown = frame.head(tables.SHOWN_ROWS)
+    unit, column = reading.get("unit"), reading.get("value_column")
+    units = {column: unit} if unit and column else {}
+    chart = None
+    if reading.get("chart") in ("bar", "line") and column:
+        chart = result_chart(frame, reading["chart"], column, tuple(reading.get("group_columns") or ()), unit, mode())
+    if chart:
+        with st.container(border=True, gap="small"):
+            tables.card_head(str(reading.get("reading") or "Chart"))
+            draw_chart(chart, session.wkey("chart", run_id))
+    with st.container(border=True, gap="small"):
+        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+            tables.card_head("Result", tables.count_line(len(shown), total))
+            if csv:
+                tables.csv_button("CSV", f"result_{run_id[-6:]}.csv", csv, session.wkey("table", run_id, "csv"))
+        tables.show(shown, key=session.wkey("table", run_id), alt="Rows of the answer", units=units)
+
+
+def sql_card(sql: str, seconds: float | None, run_id: str) -> None:
+    """The query that was run, laid out."""
+    with st.container(border=True, gap="small", key=session.wkey("sql", run_id)):
+        tables.card_head("SQL", f"ran in {figures.seconds(seconds)}" if seconds is not None else "")
+        show_sql(sql)
+
+
+def model_card(card: ModelCard, run_id: str) -> None:
+    """The model in three lines, with its interval, its baseline and its warnings; opens Model results."""
+    auc, other = card.chosen.metrics.roc_auc, next((c for c in card.candidates if not c.chosen), None)
+    with st.container(border=True, gap="xsmall"):
+        tables.card_head("Model", f"{card.name}, {card.model_type}, data version {card.snapshot_number}")
+        beside = (
+            f"; {plain(other.model_type)} has {figures.number(other.metrics.roc_auc.value)} on the same folds"
+            if other
+            else ""
+        )
+        st.markdown(
+            f"ROC AUC **{figures.number(auc.value)}** :gray[({figures.interval(auc)}, 95%, out of fold){beside}]"
+        )
+        st.markdown(
+            f":gray[{figures.count(card.rows)} rows, {figures.share(card.positives, card.rows)} {plain(card.task.target_label)}; {len(card.features)} features, {len(card.left_out)} left out]"
+        )
+        for warning in card.warnings[:2]:
+            st.caption(f":material/warning: {plain(warning, 300)}")
+        st.page_link(
+            page("models").path,
+            label="Open model results",
+            icon=page("models").icon,
+            query_params={"model": card.id},
+        )
+
+
+def reading_line(reading: str | None, caveats: list[str], removed: list[str]) -> None:
+    """How the question was taken, what to keep in mind, and what was taken out of the text."""
+    if reading:
+        st.caption(f":material/info: {plain(reading, 600)}")
+    for caveat in caveats:
+        st.caption(f":material/warning: {plain(caveat, 600)}")
+    if removed:
+        with st.popover(
+            f"{figures.counted(len(removed), 'sentence')} left out", type="tertiary", icon=":material/content_cut:"
+        ):
+            st.caption("A number in them is not among the facts of this run.")
+            for sentence in removed:
+                st.markdown(safe_md(sentence))

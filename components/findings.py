@@ -1,0 +1,348 @@
+"""A finding on screen: its badge, its card, its history, and the callbacks that decide about it.
+
+A callback carries the finding's id and the row version the person saw; the service refuses a stale one. Text of a finding is
+untrusted: it is drawn letter by letter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from components import figures, session, tables
+from components.problems import careful
+from components.safe import plain
+from components.sql_text import show_sql
+from lexsi_ds.application import Application
+from lexsi_ds.errors import NotFound
+from lexsi_ds.services.access import Actor
+from lexsi_ds.services.finding import Decision, Finding, Segment
+
+SEGMENTS: dict[Segment, str] = {
+    "to_review": "To review",
+    "flagged": "Flagged",
+    "accepted": "Accepted",
+    "rejected": "Rejected",
+    "retired": "Retired",
+}
+_VERDICT_BADGES = {
+    "holds": (":material/check_circle:", "green", "Holds"),
+    "violated": (":material/cancel:", "red", "Violated"),
+    "error": (":material/error:", "red", "Check failed to run"),
+    "unchecked": (":material/help:", "gray", "No check"),
+}
+ACTIONS = {
+    "proposed": "proposed it",
+    "accepted": "accepted it",
+    "rejected": "rejected it",
+    "undone": "took the decision back",
+    "edited": "edited it",
+    "retitled": "gave it another title",
+    "retired": "retired it",
+    "restored": "restored it",
+    "checked": "ran the check",
+}
+
+
+def headline_badge(finding: Finding) -> None:
+    """The one headline of a finding, with icon, word and colour."""
+    icon, colour = _headline_look(finding)
+    st.badge(finding.headline, icon=icon, color=colour)
+
+
+def _headline_look(finding: Finding) -> tuple[str, Any]:
+    if finding.status == "retired":
+        return ":material/archive:", "gray"
+    if finding.review == "rejected":
+        return ":material/close:", "gray"
+    if finding.verdict in ("violated", "error"):
+        return ":material/error:", "red" if finding.review == "accepted" else "yellow"
+    if finding.flag is not None:
+        return ":material/flag:", "yellow"
+    return (":material/check:", "green") if finding.review == "accepted" else (":material/rate_review:", "blue")
+
+
+def verdict_line(finding: Finding) -> str:
+    """The verdict as safe Markdown: badge, rows that violate it, when it ran and on which data version."""
+    icon, colour, word = _VERDICT_BADGES.get(finding.verdict, _VERDICT_BADGES["unchecked"])
+    line = f":{colour}-badge[{icon} {word}]"
+    check = finding.last_check
+    if check is None:
+        return line
+    if check.failure_count is not None:
+        rows = figures.counted(check.failure_count, "row")
+        line += f" {rows} {'violates' if check.failure_count == 1 else 'violate'} it"
+        if check.vacuous:
+            line += " :gray[(there is nothing to check)]"
+        elif check.rows_checked:
+            line += f" :gray[of {figures.count(check.rows_checked)}]"
+    ran = figures.ago(check.ran_at)
+    return line + (f" :gray[, checked {ran}, data version {check.dataset_version}]" if ran else "")
+
+
+def _go(finding_id: str | None) -> None:
+    session.held().finding_id = finding_id
+    if finding_id:
+        session.put(session.FINDING_PICK, finding_id)
+        st.query_params["finding"] = finding_id
+
+
+@careful
+def decide(
+    app: Application, actor: Actor, finding_id: str, seen: int, decision: Decision, following: str | None
+) -> None:
+    """Accept or reject what was seen, then go to the next one that waits."""
+    note = str(session.read(session.wkey("finding", finding_id, "note")) or "")
+    decided = app.findings.decide(actor, finding_id, seen, decision, note=note, via="ui")
+    session.held().last_decision = (finding_id, decided.row_version)
+    session.notify("success", f"{decision.capitalize()}: {plain(decided.title)}")
+    _go(following)
+
+
+@careful
+def undo(app: Application, actor: Actor) -> None:
+    """Take the last decision of this tab back, unless somebody changed the finding since."""
+    last = session.held().last_decision
+    if last is None:
+        return
+    session.held().last_decision = None
+    app.findings.undo(actor, last[0], last[1])
+    session.notify("info", "The last decision was taken back.")
+    session.put(session.SEGMENT, "to_review")
+    _go(last[0])
+
+
+@careful
+def retire(app: Application, actor: Actor, finding_id: str, seen: int) -> None:
+    """Put a finding away."""
+    app.findings.retire(actor, finding_id, seen)
+    session.notify("info", "Retired. It is in the last segment.")
+    _go(None)
+
+
+@careful
+def restore(app: Application, actor: Actor, finding_id: str, seen: int) -> None:
+    """Bring a retired finding back."""
+    app.findings.restore(actor, finding_id, seen)
+    session.notify("info", "Restored, with the review it had.")
+    _go(None)
+
+
+@careful
+def check_again(app: Application, actor: Actor, finding_id: str) -> None:
+    """Run the check on the latest data."""
+    app.findings.run_check(actor, finding_id)
+
+
+def step(ids: Sequence[str], current: str | None, by: int) -> str | None:
+    """The neighbour of a finding in the list; the ends stay where they are."""
+    if not ids:
+        return None
+    at = ids.index(current) if current in ids else 0
+    return ids[max(0, min(len(ids) - 1, at + by))]
+
+
+@careful
+def move(ids: Sequence[str], current: str | None, by: int) -> None:
+    """Go to the next or previous finding."""
+    _go(step(ids, current, by))
+
+
+def actions(app: Application, actor: Actor, finding: Finding, ids: Sequence[str]) -> None:
+    """The row of buttons, with their keys."""
+    key, seen = finding.id, finding.row_version
+    after = step(ids, finding.id, 1)
+    following = after if after != finding.id else step([i for i in ids if i != finding.id], None, 0)
+    done = finding.status == "retired"
+    with st.container(horizontal=True, gap="small"):
+        st.button(
+            "Accept",
+            key=session.wkey("finding", key, "accept"),
+            type="primary",
+            icon=":material/check:",
+            shortcut="a",
+            disabled=done or finding.review == "accepted",
+            on_click=decide,
+            args=(app, actor, key, seen, "accepted", following),
+        )
+        st.button(
+            "Reject",
+            key=session.wkey("finding", key, "reject"),
+            icon=":material/close:",
+            shortcut="x",
+            disabled=done or finding.review == "rejected",
+            on_click=decide,
+            args=(app, actor, key, seen, "rejected", following),
+        )
+        st.button(
+            "Undo",
+            key="findings-undo",
+            icon=":material/undo:",
+            shortcut="u",
+            disabled=session.held().last_decision is None,
+            on_click=undo,
+            args=(app, actor),
+        )
+        st.button(
+            "Restore" if done else "Retire",
+            key=session.wkey("finding", key, "retire"),
+            type="tertiary",
+            icon=":material/unarchive:" if done else ":material/archive:",
+            on_click=restore if done else retire,
+            args=(app, actor, key, seen),
+        )
+    st.caption("Keys: a accept, x reject, u undo, j next, k previous.")
+
+
+def card(app: Application, actor: Actor, finding: Finding, ids: Sequence[str]) -> None:
+    """The whole card: headline, sentence, verdict, buttons, evidence."""
+    with st.container(border=True, gap="small"):
+        headline_badge(finding)
+        st.markdown(f"#### {plain(finding.title)}")
+        st.text(finding.statement)
+        st.markdown(verdict_line(finding))
+        if finding.flag is not None:
+            st.warning(
+                f"{plain(finding.flag.message, 500)} Since {figures.ago(finding.flag.since)}.", icon=":material/flag:"
+            )
+        actions(app, actor, finding, ids)
+        if finding.review_note:
+            st.caption(f":material/sticky_note_2: {plain(finding.review_note, 500)}")
+        st.text_input(
+            "Note on the decision",
+            key=session.wkey("finding", finding.id, "note"),
+            max_chars=500,
+            placeholder="Why, for whoever reads it later",
+            persist_state="page",
+        )
+    _evidence(app, actor, finding)
+
+
+def _evidence(app: Application, actor: Actor, finding: Finding) -> None:
+    with st.container(border=True, gap="small"):
+        tables.card_head("Rows that violate it")
+        failures = finding.last_check.failure_count if finding.last_check else None
+        if finding.verdict == "error" and finding.last_check:
+            st.text(finding.last_check.error or "The check did not run.")
+        elif failures:
+            rows = app.findings.failing_rows(actor, finding.id, 20)
+            st.caption(tables.count_line(len(rows), failures))
+            tables.show(rows, key=session.wkey("finding", finding.id, "rows"), alt="Rows that violate the finding")
+        else:
+            st.caption("None." if finding.check_sql else "This finding has no check: a person vouches for it.")
+        if finding.check_sql:
+            st.caption("The check: one SELECT that returns the rows that violate the sentence; none means it holds.")
+            show_sql(finding.check_sql)
+            st.button(
+                "Run the check again",
+                key=session.wkey("finding", finding.id, "check"),
+                type="tertiary",
+                icon=":material/refresh:",
+                on_click=check_again,
+                args=(app, actor, finding.id),
+            )
+        if finding.columns:
+            st.caption("Columns: " + ", ".join(plain(c) for c in finding.columns))
+    with st.container(border=True, gap="small"):
+        tables.card_head("History")
+        _history(app, actor, finding)
+
+
+def _history(app: Application, actor: Actor, finding: Finding) -> None:
+    frame = pd.DataFrame(
+        [
+            {
+                "When": entry.at,
+                "Who": entry.person_name,
+                "What": ACTIONS.get(entry.action, entry.action.replace("_", " ")),
+                "Where": entry.via,
+                "Note": entry.note,
+            }
+            for entry in reversed(app.findings.history(actor, finding.id))
+        ]
+    )
+    tables.show(frame, key=session.wkey("finding", finding.id, "history"), alt="History of the finding")
+
+
+def linked(app: Application, actor: Actor) -> Finding | None:
+    """The finding that the address names, else the one this tab had open; None when there is none of that id."""
+    wanted = st.query_params.get("finding") or session.held().finding_id
+    try:
+        return app.findings.get(actor, wanted) if wanted else None
+    except NotFound:
+        session.held().finding_id = None
+        return None
+
+
+def segments(counts: dict[Any, int], opened: Finding | None) -> Segment:
+    """The segment to list. A link to a finding opens the segment it stands in."""
+    if session.read(session.SEGMENT) is None or session.held().follow_link:
+        first = next((s for s in SEGMENTS if counts.get(s)), "to_review")
+        session.put(session.SEGMENT, opened.segment if opened else first)
+        session.held().follow_link = False
+    return st.segmented_control(
+        "Segment",
+        list(SEGMENTS),
+        key=session.SEGMENT,
+        required=True,
+        label_visibility="collapsed",
+        on_change=_segment_changed,
+        format_func=lambda s: f":gray[{SEGMENTS[s]} {counts.get(s, 0)}]",
+    )
+
+
+@careful
+def _segment_changed() -> None:
+    session.held().finding_id = None
+    session.forget(session.FINDING_PICK)
+    if "finding" in st.query_params:
+        del st.query_params["finding"]
+
+
+def pick(listed: Sequence[Finding], opened: Finding | None) -> Finding | None:
+    """The list at the left; what is chosen stands in the address."""
+    if not listed:
+        return None
+    by_id = {f.id: f for f in listed}
+    if session.read(session.FINDING_PICK) not in by_id:
+        session.put(session.FINDING_PICK, opened.id if opened and opened.id in by_id else listed[0].id)
+    captions = [f"{f.headline}, {figures.ago(f.updated_at)}" for f in listed]
+    with st.container(height=560 if len(listed) > 7 else "content", border=False):
+        chosen = st.radio(
+            "Findings",
+            list(by_id),
+            key=session.FINDING_PICK,
+            format_func=lambda i: plain(by_id[i].title, 80),
+            captions=captions,
+            label_visibility="collapsed",
+            on_change=_picked,
+        )
+    return by_id.get(chosen)
+
+
+@careful
+def _picked() -> None:
+    _go(session.read(session.FINDING_PICK))
+
+
+def steps(app_ids: Sequence[str], current: str | None) -> None:
+    """Next and previous, with their keys."""
+    with st.container(horizontal=True, gap="small"):
+        for label, by, shortcut, icon in (
+            ("Previous", -1, "k", "keyboard_arrow_up"),
+            ("Next", 1, "j", "keyboard_arrow_down"),
+        ):
+            goal = step(app_ids, current, by)
+            st.button(
+                label,
+                key=session.wkey("findings", label.casefold()),
+                type="tertiary",
+                icon=f":material/{icon}:",
+                shortcut=shortcut,
+                disabled=goal is None or goal == current,
+                on_click=move,
+                args=(app_ids, current, by),
+            )

@@ -1,0 +1,185 @@
+"""The frame of every page: settings of the page, sidebar, notices, and the values a page starts from.
+
+``bootstrap`` is the first call of every page script. It computes nothing that grows with the data: a page switch stays cheap.
+Must never: decide what a person may do; services check that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from components import figures, problems, session
+from components.problems import careful
+from components.registry import PAGES, PageInfo, PageKey, page
+from components.safe import plain
+from lexsi_ds import application
+from lexsi_ds.application import Application
+from lexsi_ds.data.handle import DatasetHandle
+from lexsi_ds.jobs.background import Task
+from lexsi_ds.services.access import Actor
+
+ICON = str(Path(__file__).parent / "assets" / "icon.png")
+ABOUT = (
+    "**Lexsi DS**  \nAsk, predict, explain and review in one flow. Runs on this machine; nothing leaves it unless a language "
+    "model's endpoint is set."
+)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What a page starts from."""
+
+    app: Application
+    actor: Actor
+    page: PageInfo
+    handle: DatasetHandle | None
+    """The active source's latest snapshot; None until there is one."""
+
+
+def bootstrap(key: PageKey) -> Frame:
+    """Set the page up and draw what all pages share. Stops the script, with a message, when the application cannot start."""
+    here = page(key)
+    st.set_page_config(
+        page_title=f"{here.title}, Lexsi DS",
+        page_icon=ICON,
+        layout="wide",
+        initial_sidebar_state="expanded",
+        menu_items={"About": ABOUT},
+    )
+    st.logo(":material/insights:", size="large")
+    try:
+        app = application.get_application()
+        actor = app.person()
+        handle = app.active_handle(actor)
+    except Exception as error:
+        _cannot_start(error)
+        st.stop()
+    frame = Frame(app, actor, here, handle)
+    with st.sidebar, problems.guarded("The sidebar"):
+        _sidebar(frame)
+    problems.draw_notices()
+    return frame
+
+
+def _cannot_start(error: Exception) -> None:
+    short = problems.log_id(error, "start")
+    st.title("Lexsi DS cannot start", anchor=False)
+    st.error(
+        f"**The store or the workers could not be opened.** Look at the log of the server for id {short}, then start it again. "
+        "Your data is untouched.",
+        icon=":material/error:",
+    )
+
+
+def _sidebar(frame: Frame) -> None:
+    waiting = frame.app.findings.counts(frame.actor, frame.handle.source_id if frame.handle else None)
+    st.markdown("### Lexsi DS")
+    with st.container(gap="xxsmall"):
+        for info in PAGES:
+            count = waiting.get("to_review", 0) if info.key == "findings" else 0
+            label = f"{info.title} :gray-badge[{count}]" if count else info.title
+            st.page_link(info.path, label=label, icon=info.icon, width="stretch")
+    st.space("small")
+    _source_chip(frame)
+    _planner_chip(frame.app)
+    running = frame.app.background.running(frame.actor.id)
+    if running:
+        _jobs(frame.app, frame.actor, tuple(task.id for task in running))
+    st.space("small")
+    st.caption(f":material/person: {plain(frame.actor.name)}")
+
+
+def _source_chip(frame: Frame) -> None:
+    st.caption("Data set")
+    handle = frame.handle
+    if handle is None:
+        st.caption(":material/hourglass_empty: None yet")
+        return
+    name = plain(handle.name, 26)
+    with st.popover(
+        f"{name}, version {handle.snapshot_number}", type="tertiary", icon=":material/dataset:", key="frame-source-chip"
+    ):
+        _source_switcher(frame, handle)
+    until = f", data to {handle.today.isoformat()}" if handle.today else ""
+    st.caption(f"{figures.count(handle.rows)} rows{until}")
+
+
+def _source_switcher(frame: Frame, handle: DatasetHandle) -> None:
+    sources = frame.app.catalog.sources(frame.actor)
+    names = {s.id: s.name for s in sources}
+    names.setdefault(handle.source_id, handle.name)
+    session.put(session.SOURCE_PICK, handle.source_id)
+    st.radio(
+        "Ask this source",
+        list(names),
+        key=session.SOURCE_PICK,
+        format_func=lambda i: plain(names.get(i, i), 60),
+        on_change=_switch_source,
+        args=(frame.app, frame.actor),
+    )
+    tables = figures.counted(len(handle.tables), "table")
+    st.caption(f"{tables}, {figures.count(handle.rows)} rows." + (" Synthetic data." if handle.synthetic else ""))
+    st.page_link(page("connect").path, label="Open data", icon=page("connect").icon)
+
+
+@careful
+def _switch_source(app: Application, actor: Actor) -> None:
+    chosen = session.read(session.SOURCE_PICK)
+    if chosen:
+        activate(app, actor, chosen)
+
+
+def activate(app: Application, actor: Actor, source_id: str) -> None:
+    """Make another source the active one; what belongs to the old one is dropped from this tab."""
+    app.set_active_source(actor, source_id)
+    session.forget_source()
+
+
+def _planner_chip(app: Application) -> None:
+    st.caption("Planner")
+    label = app.planner_label()
+    with st.popover(plain(label, 26), type="tertiary", icon=":material/account_tree:", key="frame-planner-chip"):
+        if app.settings.llm_configured:
+            st.markdown(
+                f"**{plain(label)}** plans the steps. Questions, column names and short previews go to its endpoint; rows stay here."
+            )
+        else:
+            st.markdown(
+                "**Offline.** No key and no network. It answers questions inside a grammar and says what it did not understand."
+            )
+            st.caption("To use a language model, set these before the start and start again:")
+            st.code("LEXSI_DS_LLM_BASE_URL\nLEXSI_DS_LLM_API_KEY\nLEXSI_DS_LLM_MODEL", language=None)
+
+
+@st.fragment(run_every=1.0)
+def _jobs(app: Application, actor: Actor, watched: Sequence[str]) -> None:
+    """Drawn only while something runs; one full redraw when one of the watched tasks ends."""
+    tasks = [task for i in watched if (task := app.background.get(i))]
+    if any(task.state != "running" for task in tasks):
+        st.rerun()
+    st.caption("Running")
+    for task in tasks:
+        progress_of(app, actor, task)
+
+
+@careful
+def _stop_task(app: Application, actor: Actor, task_id: str) -> None:
+    app.background.stop(task_id, actor.id)
+
+
+def progress_of(app: Application, actor: Actor, task: Task, place: str = "side") -> None:
+    """A task's bar and its Cancel."""
+    percent = f", {round(100 * task.share)}%" if task.total else ""
+    st.progress(task.share, text=plain(f"{task.text or task.label}{percent}", 90))
+    st.button(
+        "Cancel",
+        key=session.wkey("task", place, task.id, "cancel"),
+        type="tertiary",
+        icon=":material/stop_circle:",
+        on_click=_stop_task,
+        args=(app, actor, task.id),
+    )

@@ -1,0 +1,331 @@
+"""Model results on screen: header, figures beside the baseline's, and the tabs. Draws a card and pages of predictions."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from components import charts, figures, session, tables
+from components.cards import draw_chart, mode
+from components.problems import careful
+from components.registry import page
+from components.safe import plain
+from components.tasks import features_table, left_out_table
+from lexsi_ds.application import Application
+from lexsi_ds.data.handle import DatasetHandle
+from lexsi_ds.errors import NotFound
+from lexsi_ds.ids import is_id
+from lexsi_ds.models.card import Interval, Metrics, ModelCard
+from lexsi_ds.services.access import Actor
+
+PAGE_ROWS = 50
+METRICS: tuple[tuple[str, str, str], ...] = (
+    ("roc_auc", "ROC AUC", "Chance that a row with the outcome scores above a row without it. 0.5 is a coin."),
+    ("gini", "Gini", "2 AUC − 1. 0 is a coin, 1 is perfect."),
+    ("ks", "KS", "Largest gap between the score distributions of the two outcomes."),
+    (
+        "average_precision",
+        "Average precision",
+        "Mean precision over all thresholds; compare it with the share of the outcome.",
+    ),
+    ("brier", "Brier score", "Mean squared error of the probabilities. Lower is better."),
+    ("log_loss", "Log loss", "Mean surprise of the probabilities. Lower is better."),
+)
+LOWER_IS_BETTER = frozenset({"brier", "log_loss"})
+
+
+def wanted() -> str | None:
+    """The model that the address names."""
+    return st.query_params.get("model")
+
+
+def current(app: Application, actor: Actor, models: Sequence[ModelCard]) -> ModelCard | None:
+    """The model of the address, else the one this tab had open, else the latest of the active source."""
+    for model_id in (wanted(), None if wanted() else session.held().model_id):
+        if model_id:
+            found = next((m for m in models if m.id == model_id), None)
+            if found is None and is_id(model_id, "mdl"):
+                with contextlib.suppress(NotFound):
+                    found = app.models.get(actor, model_id)
+            if found or wanted():
+                session.held().model_id = found.id if found else None
+                return found
+    return models[0] if models else None
+
+
+def header(card: ModelCard, handle: DatasetHandle | None) -> None:
+    """What the model predicts, and on which data it stands."""
+    task = card.task
+    st.markdown(
+        f"{plain(task.target_label[:1].upper() + task.target_label[1:])} means {plain(task.positive_meaning)}. Known: {plain(task.known_meaning)}. Unknown: {plain(task.unknown_meaning)}."
+    )
+    with st.container(horizontal=True, gap="xsmall"):
+        st.badge(f"{plain(card.model_type)}, {plain(card.name)}", color="gray", icon=":material/model_training:")
+        st.badge(f"{plain(card.source_name)}, version {card.snapshot_number}", color="gray", icon=":material/dataset:")
+        if handle and handle.source_id == card.source_id and handle.snapshot_number > card.snapshot_number:
+            st.badge(f"Stale: version {handle.snapshot_number} is loaded", color="yellow", icon=":material/history:")
+
+
+def picker(models: Sequence[ModelCard], current: ModelCard) -> None:
+    """Which model, latest first. The choice goes to the address."""
+    listed = [*models] if any(m.id == current.id for m in models) else [current, *models]
+    names = {m.id: f"{m.name}, {m.task.title}, {figures.ago(m.created_at)}" for m in listed}
+    session.put(session.MODEL_PICK, current.id)
+    st.selectbox(
+        "Model",
+        list(names),
+        key=session.MODEL_PICK,
+        format_func=lambda i: names.get(i, i),
+        on_change=_pick,
+        label_visibility="collapsed",
+    )
+
+
+@careful
+def _pick() -> None:
+    st.query_params["model"] = session.read(session.MODEL_PICK)
+    session.held().model_id = session.read(session.MODEL_PICK)
+    session.forget(session.PREDICTION_SEARCH, session.PREDICTION_PAGE, session.PREDICTION_SEGMENT)
+
+
+def metric_row(card: ModelCard) -> None:
+    """Six figures, each with its interval and its distance to the other candidate."""
+    chosen, other = card.chosen, next((c for c in card.candidates if not c.chosen), None)
+    with st.grid(6, min_column_width=130):
+        for name, label, meaning in METRICS:
+            _metric(name, label, meaning, chosen.metrics, other.metrics if other else None)
+    beside = f" Gray: difference to {plain(other.model_type)} on the same folds." if other else ""
+    st.caption(
+        f"Out of fold, {card.folds} folds, {figures.counted(card.repeats, 'repeat')}. Interval: 95%, bootstrap over "
+        f"{figures.count(card.rows)} rows, {figures.share(card.positives, card.rows)} {plain(card.task.target_label)}.{beside}"
+    )
+    difference = card.auc_difference
+    st.caption(
+        f"AUC of XGBoost minus the logistic baseline: {_signed(difference.value)} ({_signed(difference.low)} to "
+        f"{_signed(difference.high)}). {plain(card.why_chosen, 400)}"
+    )
+    for warning in card.warnings:
+        st.warning(plain(warning, 400), icon=":material/warning:")
+
+
+def _metric(name: str, label: str, meaning: str, chosen: Metrics, other: Metrics | None) -> None:
+    figure: Interval = getattr(chosen, name)
+    digits = 3 if name == "brier" else 2
+    delta = _signed(figure.value - getattr(other, name).value, digits) if other else None
+    st.metric(
+        label,
+        figures.number(figure.value, digits),
+        delta=delta,
+        delta_description=figures.interval(figure, digits),
+        delta_color="gray",
+        delta_arrow="off",
+        border=True,
+        help=meaning,
+        height="stretch",
+    )
+
+
+def _signed(value: float, digits: int = 2) -> str:
+    return f"{'+' if value >= 0 else figures.MINUS}{abs(value):.{digits}f}"
+
+
+def performance(card: ModelCard) -> None:
+    """ROC with its band, calibration beside it."""
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.markdown(f"**ROC** :gray[out of fold, {figures.counted(card.rows, 'row')}]")
+        draw_chart(charts.roc(card, mode()), session.wkey("roc", card.id))
+    with right:
+        st.markdown(f"**Calibration** :gray[{figures.counted(len(card.chosen.calibration), 'bin')}, 95% interval]")
+        draw_chart(charts.calibration(card, mode()), session.wkey("calibration", card.id))
+
+
+def predictions(app: Application, actor: Actor, card: ModelCard) -> None:
+    """Every scored row: search, segment, order, pages from disk, CSV of all."""
+    latest = app.models.latest_predictions(actor, card.id)
+    if latest is None:
+        st.info("This model has scored nothing yet. Ask in Chat who is likely to be next.", icon=":material/info:")
+        return
+    noun = plain(card.task.entity_label)
+    orders = _orders(card, latest.columns)
+    bar = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    with bar:
+        search = st.text_input(
+            "Search",
+            key=session.PREDICTION_SEARCH,
+            placeholder=f"Search {noun}",
+            label_visibility="collapsed",
+            width=240,
+            on_change=_first_page,
+        )
+        segment = _segment_filter(card)
+        order = st.selectbox(
+            "Order",
+            list(orders),
+            key=session.PREDICTION_SORT,
+            label_visibility="collapsed",
+            width=210,
+            on_change=_first_page,
+        )
+        tables.csv_button(
+            "Download CSV",
+            f"predictions_{card.name}.csv",
+            lambda: app.models.predictions_csv(actor, latest.id),
+            session.wkey("models", latest.id, "csv"),
+            type_="secondary",
+        )
+    sort, descending = orders[order]
+    wanted = {"segment": segment} if segment != "all" else None
+    number = int(session.read(session.PREDICTION_PAGE) or 1)
+    slot = st.container()
+    rows, total = app.models.page(
+        actor,
+        latest.id,
+        search=search or "",
+        sort=sort,
+        descending=descending,
+        offset=(number - 1) * PAGE_ROWS,
+        limit=PAGE_ROWS,
+        filters=wanted,
+    )
+    with slot:
+        _page(card, latest.id, rows, number)
+    _pager(rows, total, number, order, noun)
+
+
+def _orders(card: ModelCard, columns: Sequence[str]) -> dict[str, tuple[str, bool]]:
+    """Name of an order -> column and direction; the display columns sort both ways."""
+    orders = {
+        "By rank": ("rank", False),
+        "Highest probability": ("probability", True),
+        "Lowest probability": ("probability", False),
+    }
+    for name in card.task.display_columns:
+        if name in columns:
+            label = name.replace("_", " ").capitalize()
+            orders |= {f"{label}, high to low": (name, True), f"{label}, low to high": (name, False)}
+    return orders
+
+
+@careful
+def _first_page() -> None:
+    session.forget(session.PREDICTION_PAGE)
+
+
+def _segment_filter(card: ModelCard) -> str:
+    apart = card.task.apart
+    if apart is None:
+        return "all"
+    names = {"all": "All", "ranked": "Ranked", "apart": apart.label[:1].upper() + apart.label[1:]}
+    return st.segmented_control(
+        "Segment",
+        list(names),
+        key=session.PREDICTION_SEGMENT,
+        default="all",
+        required=True,
+        label_visibility="collapsed",
+        format_func=lambda s: f":gray[{plain(names[s], 30)}]",
+        on_change=_first_page,
+    )
+
+
+def _page(card: ModelCard, predictions_id: str, rows: pd.DataFrame, number: int) -> None:
+    if not len(rows):
+        st.info("No row matches. Clear the search or choose another segment.", icon=":material/search_off:")
+        return
+    entity = card.task.entity_column
+    noun = card.task.entity_label.capitalize()
+    shown = pd.DataFrame({"Rank": rows["rank"].astype(int).to_list(), noun: [tables.as_id(v) for v in rows[entity]]})
+    shown["Probability"] = rows["probability"].to_list()
+    shown["Band"] = [
+        f"{figures.number(a)} to {figures.number(b)}"
+        for a, b in zip(rows["probability_low"], rows["probability_high"], strict=True)
+    ]
+    shown["Rank band"] = [f"{int(a)} to {int(b)}" for a, b in zip(rows["rank_low"], rows["rank_high"], strict=True)]
+    shown["Segment"] = [_segment_name(card, s) for s in rows["segment"]]
+    for name in card.task.display_columns:
+        if name in rows.columns and name != entity:
+            shown[name.replace("_", " ").capitalize()] = rows[name].to_list()
+    shown["Scored"] = ["out of fold" if s == "out_of_fold" else "by the model" for s in rows["scored"]]
+    shown = tables.presentable(shown)
+    settings: dict[str, Any] = {
+        "Rank": st.column_config.NumberColumn("Rank", width=60),
+        "Probability": tables.probability_column(width=190),
+        "Band": st.column_config.TextColumn("80% band", width=110),
+        "Rank band": st.column_config.TextColumn("80% ranks", width=95),
+    }
+    event = st.dataframe(
+        shown,
+        hide_index=True,
+        key=session.wkey("predictions", predictions_id, number),
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config=tables.columns(shown) | settings,
+        height=tables.height(len(shown)),
+        alt=f"Predictions of {plain(card.name)}, page {number}",
+    )
+    if event.selection.rows:
+        case = tables.as_id(rows[entity].iloc[event.selection.rows[0]])
+        st.switch_page(page("explorer").path, query_params={"model": card.id, "case": case or ""})
+
+
+def _segment_name(card: ModelCard, segment: str) -> str:
+    return card.task.apart.label if segment == "apart" and card.task.apart else "ranked"
+
+
+def _pager(rows: pd.DataFrame, total: int, number: int, order: str, noun: str) -> None:
+    pages = max(1, -(-total // PAGE_ROWS))
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        first = (number - 1) * PAGE_ROWS + 1
+        span = (
+            f"Rows {figures.count(first)} to {figures.count(first + len(rows) - 1)} of {figures.count(total)}"
+            if len(rows)
+            else "No rows"
+        )
+        st.caption(f"{span}, {order.lower()}. Select a row to open the {noun} in the explorer.")
+        if pages > 1:
+            st.pagination(pages, key=session.PREDICTION_PAGE)
+
+
+def features(card: ModelCard) -> None:
+    """Definitions and missing shares; then what was left out."""
+    st.markdown(f"**Features** :gray[{len(card.features)}, every one known before the cut-off]")
+    frame = pd.DataFrame(
+        [
+            {
+                "Feature": f.feature.label,
+                "Kind": f.feature.kind,
+                "Unit": f.feature.unit or "",
+                "Missing": f.missing / card.rows if card.rows else 0.0,
+                "Distinct": f.distinct,
+                "Definition": f.feature.expression,
+            }
+            for f in card.features
+        ]
+    )
+    features_table(frame, session.wkey("features", card.id))
+    st.markdown(f"**Left out** :gray[{len(card.left_out)}, with the reason]")
+    if card.left_out:
+        left_out_table(card.left_out, session.wkey("left", card.id))
+    else:
+        st.caption("Nothing was left out.")
+
+
+def document(card: ModelCard) -> None:
+    """The card as JSON, to read and to keep."""
+    st.download_button(
+        "Download JSON",
+        lambda: card.model_dump_json(indent=2).encode(),
+        file_name=f"model_card_{card.name}.json",
+        mime="application/json",
+        key=session.wkey("card", card.id),
+        icon=":material/download:",
+        on_click="ignore",
+    )
+    made = f"Trained {figures.ago(card.created_at)} in {figures.seconds(card.seconds)}, seed {card.seed}, data version {card.snapshot_number} of {plain(card.source_name)}."
+    st.caption(made + " " + ", ".join(f"{plain(k)} {plain(v)}" for k, v in card.versions.items()))
+    st.json(card.model_dump(mode="json", exclude={"candidates": {"__all__": {"roc", "calibration"}}}), expanded=1)

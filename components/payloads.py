@@ -1,0 +1,182 @@
+"""What one step made, drawn small inside its step: SQL, rows, hits, task, model figures. One function a tool.
+
+Takes plain JSON objects and heads of frames; never a whole frame. Data is drawn with st.dataframe, st.code or st.text only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import pandas as pd
+import streamlit as st
+
+from components import figures, session, tables
+from components.safe import plain, safe_md
+from components.sql_text import show_sql
+from components.tasks import task_lines
+from lexsi_ds.models.card import ModelCard
+from lexsi_ds.models.task import TaskSpec
+
+HEAD = 20
+
+
+class ArtifactLike(Protocol):
+    """An artifact as ``services.chats`` gives it."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def meta(self) -> dict[str, Any]: ...
+    def frame(self) -> pd.DataFrame: ...
+    def json(self) -> dict[str, Any]: ...
+
+
+def draw(name: str, artifact: ArtifactLike, key: str) -> None:
+    """Draw the payload of a tool; a tool that is not known here shows its JSON or rows as they are."""
+    drawer = _DRAWERS.get(name, _any)
+    drawer(artifact, key)
+
+
+def _inspect(artifact: ArtifactLike, key: str) -> None:
+    rows = [
+        {
+            "Table": t["name"],
+            "Rows": t.get("rows"),
+            "Columns": ", ".join(f"{c['name']} {c['type']}" for c in t["columns"]),
+        }
+        for t in artifact.json()["tables"]
+    ]
+    tables.show(pd.DataFrame(rows), key=key, alt="Tables and columns that were read")
+
+
+def _kg(artifact: ArtifactLike, key: str) -> None:
+    body = artifact.json()
+    if not body["hits"]:
+        st.text(str(body.get("text") or "Nothing matched."))
+        return
+    frame = pd.DataFrame(
+        [
+            {"Section": h["section"], "Entry": h["label"], "Text": h["text"], "Score": h.get("score")}
+            for h in body["hits"]
+        ]
+    )
+    score = st.column_config.NumberColumn("Score", format="%.2f", width=70)
+    tables.show(frame, key=key, alt="Entries of the knowledge graph that matched", settings={"Score": score})
+
+
+def _text_to_sql(artifact: ArtifactLike, key: str) -> None:
+    reading = artifact.json()
+    if reading.get("kind") == "analytic":
+        show_sql(reading["sql"])
+    elif reading.get("kind") == "predictive":
+        for line in task_lines(TaskSpec.model_validate(reading["task"])):
+            st.markdown(line)
+    evidence = reading.get("evidence") or []
+    if evidence:
+        frame = pd.DataFrame([{"Words": e["words"], "Became": e["became"]} for e in evidence])
+        tables.show(frame, key=key, alt="Which words of the question became what")
+
+
+def _run_sql(artifact: ArtifactLike, key: str) -> None:
+    meta = artifact.meta
+    show_sql(meta["sql"], height=260 if meta["sql"].count("\n") > 10 or len(meta["sql"]) > 700 else None)
+    frame = artifact.frame().head(HEAD)
+    total = int(meta.get("row_count") or len(frame))
+    st.caption(
+        f"{tables.count_line(len(frame), total)}, {figures.counted(len(frame.columns), 'column')}, {figures.seconds(meta.get('seconds') or 0)}"
+    )
+    tables.show(frame, key=key, alt="First rows of the query's result")
+
+
+def _sample(artifact: ArtifactLike, key: str) -> None:
+    body = artifact.json()
+    frame = pd.DataFrame([{"Value": v["value"], "Rows": v["count"]} for v in body["values"]])
+    st.caption(
+        f"{plain(body['table'])}.{plain(body['column'])}: {tables.count_line(len(frame), body['distinct'], 'distinct value')}"
+    )
+    tables.show(frame, key=key, alt="Most common values of the column")
+
+
+def _train(artifact: ArtifactLike, key: str) -> None:
+    card = ModelCard.model_validate(artifact.json()["card"])
+    frame = pd.DataFrame(
+        [
+            {
+                "Model": c.model_type + (", chosen" if c.chosen else ""),
+                "ROC AUC": figures.number(c.metrics.roc_auc.value),
+                "95% interval": figures.interval(c.metrics.roc_auc),
+                "Average precision": figures.number(c.metrics.average_precision.value),
+                "Brier": figures.number(c.metrics.brier.value, 3),
+            }
+            for c in card.candidates
+        ]
+    )
+    tables.show(frame, key=key, alt="Models tried on the same folds")
+    st.caption(plain(card.why_chosen, 400))
+
+
+def _predict(artifact: ArtifactLike, key: str) -> None:
+    frame = artifact.frame()
+    shown = frame.sort_values(["segment", "rank"], ascending=[False, True]).head(HEAD)
+    st.caption(tables.count_line(len(shown), len(frame)))
+    tables.show(
+        shown,
+        key=key,
+        alt="First predictions",
+        identifiers=[artifact.meta.get("entity_column", "")],
+        settings={"probability": tables.probability_column(width=140)},
+    )
+
+
+def _explain(artifact: ArtifactLike, key: str) -> None:
+    rows = [
+        {"Case": c["case_id"], "Prediction": c["prediction"], "Drivers": drivers_text(c["drivers"], 3)}
+        for c in artifact.json()["cases"]
+    ]
+    settings = {"Prediction": tables.probability_column("Prediction", 140)}
+    tables.show(
+        pd.DataFrame(rows), key=key, alt="Explained cases with their three strongest drivers", settings=settings
+    )
+
+
+def drivers_text(drivers: list[dict[str, Any]], n: int) -> str:
+    """The strongest drivers of a case in one cell: "▲ lowest balance −3,120  ▼ salary 11,042"."""
+    return "   ".join(
+        f"{'▲' if d['contribution'] > 0 else '▼'} {d['label']} {figures.value(d['value'])}" for d in drivers[:n]
+    )
+
+
+def _summary(artifact: ArtifactLike, key: str) -> None:
+    body = artifact.json()
+    facts = body.get("facts") or {}
+    st.markdown(safe_md(str(body.get("narrative") or "")))
+    if facts:
+        frame = pd.DataFrame({"Fact": list(facts), "Value": [figures.value(v) for v in facts.values()]})
+        st.caption(f"{figures.counted(len(frame), 'number')} that the text may cite")
+        tables.show(frame, key=key, alt="Facts of this run")
+
+
+def _any(artifact: ArtifactLike, key: str) -> None:
+    if artifact.kind == "frame":
+        tables.show(artifact.frame().head(HEAD), key=key, alt="First rows")
+    else:
+        st.json(artifact.json(), expanded=1)
+
+
+_DRAWERS: dict[str, Callable[[ArtifactLike, str], None]] = {
+    "inspect_data": _inspect,
+    "query_kg": _kg,
+    "text_to_sql": _text_to_sql,
+    "run_sql": _run_sql,
+    "sample_values": _sample,
+    "train_tabular_model": _train,
+    "predict": _predict,
+    "explain_prediction": _explain,
+    "summarize_result": _summary,
+}
+
+
+def payload_key(run_id: str, call_id: str, artifact_id: str) -> str:
+    """Stable key of a payload's table."""
+    return session.wkey("payload", run_id, call_id, artifact_id)

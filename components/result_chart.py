@@ -1,0 +1,71 @@
+"""The chart of a query's result: bars or a line over the group column, as the reading of the question says."""
+
+from __future__ import annotations
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from components.charts import HEIGHT, Chart, _figure, _short, _text
+from components.plotly_template import Palette
+
+MOST_MARKS = 40
+MOST_SERIES = 8
+
+
+def result_chart(
+    frame: pd.DataFrame,
+    kind: str,
+    value_column: str,
+    group_columns: tuple[str, ...],
+    unit: str | None,
+    mode: str | None,
+) -> Chart | None:
+    """Draws up to 40 groups and 8 series; None when the result does not carry a chart (no rows, no such column)."""
+    groups = [c for c in group_columns if c in frame.columns]
+    if not groups or value_column not in frame.columns or len(frame) < 2:
+        return None
+    if not pd.api.types.is_numeric_dtype(frame[value_column]):
+        return None
+    figure, p = _figure(mode, HEIGHT)
+    head = frame.head(MOST_MARKS)
+    if len(groups) == 1:
+        _add(figure, kind, head, groups[0], value_column, value_column, p, 0)
+        figure.update_layout(showlegend=False)
+    else:
+        names = list(dict.fromkeys(head[groups[1]].astype(str)))[:MOST_SERIES]
+        for i, name in enumerate(names):
+            _add(figure, kind, head[head[groups[1]].astype(str) == name], groups[0], value_column, name, p, i)
+        figure.update_layout(barmode="group")
+    title = value_column.replace("_", " ")
+    figure.update_xaxes(title_text=_text(groups[0].replace("_", " ")), type=_axis_type(kind, head[groups[0]]))
+    figure.update_yaxes(title_text=_text(f"{title}, {unit}" if unit else title), rangemode="tozero")
+    figure.update_layout(margin={"t": 12})
+    return Chart(figure, f"{title} by {groups[0].replace('_', ' ')}, {len(head)} values.", HEIGHT)
+
+
+def _axis_type(kind: str, x: pd.Series) -> str:
+    if kind == "line" and pd.api.types.is_datetime64_any_dtype(x):
+        return "date"
+    return "category"
+
+
+def _add(
+    figure: go.Figure,
+    kind: str,
+    rows: pd.DataFrame,
+    x: str,
+    y: str,
+    name: str,
+    p: Palette,
+    i: int,
+) -> None:
+    dated = kind == "line" and pd.api.types.is_datetime64_any_dtype(rows[x])
+    across = rows[x] if dated else [_text(_short(str(v), 24)) for v in rows[x]]
+    colour = p.categorical[i % len(p.categorical)]
+    tip = "%{x}: %{y:,}<extra></extra>"
+    if kind == "line":
+        figure.add_scatter(
+            x=across, y=rows[y], name=_text(name), mode="lines+markers", line={"color": colour}, hovertemplate=tip
+        )
+    else:
+        figure.add_bar(x=across, y=rows[y], name=_text(name), marker={"color": colour}, hovertemplate=tip)

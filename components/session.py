@@ -1,0 +1,128 @@
+"""The only file that spells session-state keys. Session state is a cache in front of what is on disk: a lost tab loses nothing.
+
+Plain data lives in one object under one key; widget keys hold only what a widget shows. Must never: hold a frame, a figure
+or an upload's bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import streamlit as st
+
+NoticeKind = Literal["success", "info", "warning", "error"]
+
+_HELD = "lexsi.held"
+ASK = "chat-ask"
+UPLOAD_NAME = "connect-upload-name"
+FOLDER_PATH = "connect-folder-path"
+FOLDER_NAME = "connect-folder-name"
+CONNECT_WAY = "connect-way"
+PREVIEW_TABLE = "connect-table"
+MODEL_PICK = "models-pick"
+MODEL_TAB = "models-tab"
+PREDICTION_SEARCH = "models-search"
+PREDICTION_SEGMENT = "models-segment"
+PREDICTION_SORT = "models-sort"
+PREDICTION_PAGE = "models-page"
+SCALE = "explorer-scale"
+CASE_SEARCH = "explorer-search"
+CASE_PICK = "explorer-case"
+EXPLORER_MODEL = "explorer-model"
+SEGMENT = "findings-segment"
+FINDING_PICK = "findings-pick"
+FINDING_SEARCH = "findings-search"
+SOURCE_PICK = "frame-source"
+
+
+@dataclass(frozen=True)
+class Notice:
+    """One message for the top of the next page drawn, such as a refused click."""
+
+    kind: NoticeKind
+    text: str
+
+
+@dataclass
+class Held:
+    """What one browser tab remembers between reruns and page switches."""
+
+    notices: list[Notice] = field(default_factory=list)
+    conversation_id: str | None = None
+    model_id: str | None = None
+    finding_id: str | None = None
+    upload_round: int = 0
+    """Part of the uploader's key: a new one drops the bytes of the old."""
+    import_task_id: str | None = None
+    confirm_delete: str | None = None
+    proposing_run: str | None = None
+    draft: Any = None
+    """The FindingDraft of ``proposing_run``: small, frozen, not yet saved."""
+    proposed: dict[str, str] = field(default_factory=dict)
+    """Run id to the finding that was proposed from it in this tab."""
+    go_to_chat: bool = False
+    """An example was asked on Home: the page goes on to the conversation."""
+    kept_question: str | None = None
+    """A question that could not start; put back into the box."""
+    follow_link: bool = True
+    """The first draw of the findings page opens the segment of the finding that the address names."""
+    last_decision: tuple[str, int] | None = None
+    """Finding and version after the last decision: what Undo takes back."""
+
+
+def held() -> Held:
+    """What this tab remembers; made at its first use."""
+    if _HELD not in st.session_state:
+        st.session_state[_HELD] = Held()
+    return st.session_state[_HELD]
+
+
+def wkey(*parts: object) -> str:
+    """A widget's key from stable parts: ``wkey("finding", id, "accept")``."""
+    return "-".join(str(part) for part in parts)
+
+
+def read(key: str, default: Any = None) -> Any:
+    """The live value of a widget, for callbacks."""
+    return st.session_state.get(key, default)
+
+
+def put(key: str, value: Any) -> None:
+    """Set a widget's value before it is drawn, or in a callback."""
+    st.session_state[key] = value
+
+
+def forget(*keys: str) -> None:
+    """Drop widget values that no longer fit, before the widgets are drawn or in a callback."""
+    for key in keys:
+        if key in st.session_state:
+            del st.session_state[key]
+
+
+def forget_source() -> None:
+    """Drop everything that belongs to one source, when another becomes active: no stale result under a new source."""
+    mine = held()
+    mine.conversation_id = mine.model_id = mine.finding_id = mine.proposing_run = mine.last_decision = None
+    forget(
+        PREVIEW_TABLE,
+        MODEL_PICK,
+        EXPLORER_MODEL,
+        CASE_PICK,
+        CASE_SEARCH,
+        PREDICTION_SEARCH,
+        PREDICTION_PAGE,
+        FINDING_PICK,
+    )
+
+
+def notify(kind: NoticeKind, text: str) -> None:
+    """Say ``text`` (safe Markdown) at the top of the page that is drawn next."""
+    held().notices.append(Notice(kind, text))
+
+
+def take_notices() -> list[Notice]:
+    """The messages that wait, once."""
+    waiting = held().notices[:]
+    held().notices.clear()
+    return waiting

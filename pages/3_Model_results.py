@@ -1,0 +1,58 @@
+"""Model results: the task, figures with intervals beside the baseline's, predictions, features, the card."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components import model, session
+from components.empty import first_start, not_found, teach
+from components.frame import bootstrap
+from components.problems import guarded
+from components.registry import page
+from components.safe import plain
+from components.tasks import task_card
+
+frame = bootstrap("models")
+app, actor, handle = frame.app, frame.actor, frame.handle
+TABS = ["Performance", "Predictions", "Features", "Model card"]
+
+with guarded("Model results"):
+    models = list(app.models.list(actor, handle.source_id)) if handle else []
+    card = model.current(app, actor, models)
+    if card is None:
+        st.title("Model results", anchor=False)
+        st.caption(frame.page.purpose)
+        if model.wanted():
+            not_found("This model is not there.", "It was deleted, or the link is not whole.")
+        if not first_start(frame):
+            teach(
+                frame,
+                "How good is a model, and who does it point at?",
+                "It needs a model. Ask in Chat which rows are likely to have an outcome; the model trained for the answer opens here.",
+                "Ask for a prediction",
+                "chat",
+            )
+        st.stop()
+    head, actions = st.columns([2.2, 1.6], vertical_alignment="bottom")
+    with head:
+        st.title(plain(card.task.title), anchor=False)
+    with actions, st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
+        model.picker(models, card)
+        if st.button("Open in explorer", type="primary", icon=page("explorer").icon, key="models-explore"):
+            st.switch_page(page("explorer").path, query_params={"model": card.id})
+    model.header(card, handle)
+    model.metric_row(card)
+    performance, predictions, features, document = st.tabs(TABS, key=session.MODEL_TAB, on_change="rerun")
+    with performance, guarded("Performance"):
+        if performance.open:
+            model.performance(card)
+            task_card(card.task, card.left_out, session.wkey("models", "task", card.id))
+    with predictions, guarded("Predictions"):
+        if predictions.open:
+            model.predictions(app, actor, card)
+    with features, guarded("Features"):
+        if features.open:
+            model.features(card)
+    with document, guarded("The model card"):
+        if document.open:
+            model.document(card)

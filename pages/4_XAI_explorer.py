@@ -1,0 +1,70 @@
+"""XAI explorer: what moves the model, one case in full, cases like it. Everything is read from explanations on disk."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components import explorer, model
+from components.charts import TALL
+from components.empty import first_start, not_found, teach
+from components.frame import bootstrap
+from components.problems import guarded
+from components.safe import plain
+from lexsi_ds.errors import NotFound
+
+frame = bootstrap("explorer")
+app, actor, handle = frame.app, frame.actor, frame.handle
+
+with guarded("XAI explorer"):
+    models = list(app.models.list(actor, handle.source_id)) if handle else []
+    card = model.current(app, actor, models)
+    if card is None:
+        st.title("XAI explorer", anchor=False)
+        st.caption(frame.page.purpose)
+        if model.wanted():
+            not_found("This model is not there.", "It was deleted, or the link is not whole.")
+        if not first_start(frame):
+            teach(
+                frame,
+                "Why does the model say so?",
+                "It needs a model with predictions. Ask in Chat which rows are likely to have an outcome, and why.",
+                "Ask for a prediction",
+                "chat",
+            )
+        st.stop()
+    head, actions = st.columns([1.4, 2], vertical_alignment="bottom")
+    with head:
+        st.title("XAI explorer", anchor=False)
+    with actions, st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
+        model.picker(models, card)
+        scale = explorer.scale_switch()
+    st.caption(
+        f"{plain(card.name)}, {plain(card.task.title)}, data version {card.snapshot_number}. Contributions go with the score; they are not causes."
+    )
+    case = None
+    cases = explorer.cases_by_risk(app, actor, card, st.query_params.get("case"))
+    case_id = st.query_params.get("case") or cases.first
+    left, right = st.columns(2, gap="medium")
+    with left, guarded("What moves the model"), st.container(key="explorer-overall"), st.skeleton(height=TALL + 120):
+        explorer.overall(app.global_explanation(actor, card.id, scale=scale), card)
+    with right, guarded("The case"):
+        explorer.case_bar(cases, case_id, card.task.entity_label)
+        if case_id is None:
+            st.info("This model has scored nothing yet, so there is no case to open.", icon=":material/info:")
+        else:
+            try:
+                with st.skeleton(height=TALL + 90):
+                    case = app.case_explanation(actor, card.id, case_id, scale=scale)
+                    explorer.one_case(case, card, cases.row)
+            except NotFound:
+                noun = plain(card.task.entity_label)
+                not_found(
+                    f"No {noun} {plain(case_id, 40)} here.",
+                    f"The model knows {noun} ids of its training rows and of the rows it scored.",
+                )
+    if case_id is not None and case is not None:
+        one, two = st.columns(2, gap="medium")
+        with one:
+            explorer.values_table(case, card)
+        with two, guarded("Similar cases"):
+            explorer.similar_table(app.similar_cases(actor, card.id, case_id), card, case_id)
