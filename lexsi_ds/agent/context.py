@@ -25,6 +25,7 @@ from lexsi_ds.text_to_sql.reading import Reading
 if TYPE_CHECKING:
     from lexsi_ds.llm.client import LLMClient
     from lexsi_ds.models.local import LocalEngine
+    from lexsi_ds.services.explanations import Explanations
     from lexsi_ds.services.models import Models
 
 Tell = Callable[[dict[str, Any]], None]
@@ -78,6 +79,7 @@ class AgentContext:
     """Where this run's files go."""
     actor: Actor = LOCAL
     models: Models | None = None
+    explanations: Explanations | None = None
     llm: LLMClient | None = None
     session: SessionContext = field(default_factory=SessionContext)
     cache: dict[str, Any] = field(default_factory=dict)

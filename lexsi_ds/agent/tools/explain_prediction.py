@@ -84,9 +84,8 @@ def _rows(wanted: list[str], card: ModelCard, kept: Kept | None, ctx: AgentConte
             if case not in found and len(hit := frame[ids == case]):
                 found[case] = hit.head(1)
     missing = [c for c in wanted if c not in found]
-    if missing and ctx.models is not None:
-        for case, row in ctx.models.training_rows(ctx.actor, card.id, missing).items():
-            found[case] = row
+    if missing and ctx.explanations is not None:
+        found |= ctx.explanations.rows(ctx.actor, card.id, missing)
     rows = [found[c] for c in wanted if c in found]
     return (pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()), [c for c in wanted if c not in found]
 

@@ -46,7 +46,7 @@ def _run(args: PredictArgs, ctx: AgentContext) -> ToolResult:
         target = card.task.target_column
         rows = frame.drop(columns=target) if target in frame.columns and frame[target].isna().all() else frame
         predictions = ctx.engine.predict(ref, rows, cancel=ctx.cancel, tell=ctx.tell)
-        result = _result(predictions, card, args, ctx)
+        result = _result(predictions, rows, card, args, ctx)
         ctx.cache[key] = result
     ctx.cache |= {
         "last_predictions": result.payload, "last_predict_tag": args.df_label, "last_predict_df_label": args.df_label,
@@ -72,7 +72,7 @@ def model_of(model_id: str | None, ctx: AgentContext) -> tuple[ModelRef, ModelCa
     return ctx.models.find(ctx.actor, wanted) if ctx.models is not None else None
 
 
-def _result(predictions: Predictions, card: ModelCard, args: PredictArgs, ctx: AgentContext) -> ToolResult:
+def _result(predictions: Predictions, rows: pd.DataFrame, card: ModelCard, args: PredictArgs, ctx: AgentContext) -> ToolResult:
     with pa.memory_map(str(predictions.path)) as source:
         frame = pa.ipc.open_stream(source).read_all().to_pandas()
     task = card.task
@@ -83,6 +83,8 @@ def _result(predictions: Predictions, card: ModelCard, args: PredictArgs, ctx: A
         "scored": sorted(set(frame["scored"].astype(str))), "display_columns": list(task.display_columns),
     }
     if ctx.models is not None:
+        if ctx.explanations is not None:
+            ctx.explanations.keep_rows(ctx.actor, card.id, rows)
         shown["predictions_id"] = ctx.models.save_predictions(ctx.actor, card.id, predictions, ctx.run_id, ctx.dataset.snapshot_id)
     top = top_rows(frame, args.top_k or 10)
     return ToolResult(

@@ -64,6 +64,7 @@ def _run(args: RunSqlArgs, ctx: AgentContext) -> ToolResult:
         "sql": sql, "label": args.label, "row_count": result.row_count, "seconds": result.seconds,
         "columns": [{"name": c.name, "type": c.type} for c in result.columns],
     }
+    ctx.cache["_last_columns"] = shown["columns"]
     if reading is not None:
         shown |= reading.model_dump(mode="json", include={"reading", "value_column", "group_columns", "chart", "unit"})
         ctx.cache["_last_reading"] = reading

@@ -1,0 +1,45 @@
+# make run: the app on 127.0.0.1:8501. make test: everything that must hold. Both build the virtual environment they need.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+PORT ?= 8501
+
+.PHONY: run test test-fast test-slow lint bench docs clean
+
+$(VENV)/.run: requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet -r requirements.txt
+	touch $@
+
+$(VENV)/.dev: requirements.txt requirements-dev.txt $(VENV)/.run
+	$(BIN)/pip install --quiet -r requirements-dev.txt
+	touch $@
+
+run: $(VENV)/.run
+	$(BIN)/streamlit run app.py --server.address 127.0.0.1 --server.port $(PORT)
+
+test: $(VENV)/.dev lint
+	scripts/need_chromium.sh
+	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadgroup --cov --cov-report=term:skip-covered --cov-fail-under=90
+
+test-fast: $(VENV)/.dev
+	$(BIN)/python -m pytest -m "not slow and not browser" -x
+
+test-slow: $(VENV)/.dev
+	scripts/need_chromium.sh
+	$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m bench.main
+
+docs: $(VENV)/.dev
+	$(BIN)/python -m scripts.write_docs
+
+clean:
+	rm -rf $(VENV) .pytest_cache .ruff_cache

@@ -1,0 +1,209 @@
+"""Command line: ``python -m lexsi_ds ask`` and ``inspect``. With ``--json`` stdout holds JSON and nothing else.
+
+Exit status of ``ask``: 0 answered or asks back, 2 cannot answer or refused, 1 failed or limit reached, 130 stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import signal
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from lexsi_ds.agent import events as ev
+from lexsi_ds.agent.report import refused, report
+from lexsi_ds.application import Application, get_application
+from lexsi_ds.data.handle import DatasetHandle
+from lexsi_ds.errors import BadInput, LexsiError, Stopped
+from lexsi_ds.ids import new_id
+from lexsi_ds.jobs.cancel import Cancel
+
+EXIT = {"answered": 0, "needs_clarification": 0, "cannot_answer": 2, "refused": 2, "failed": 1, "limit_reached": 1, "stopped": 130}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command; returns its exit status."""
+    args = _parser().parse_args(argv)
+    out = _quiet_stdout() if getattr(args, "json", False) or getattr(args, "file", None) else sys.stdout
+    warnings.filterwarnings("ignore")
+    cancel = Cancel()
+    signal.signal(signal.SIGINT, lambda *_: cancel.set())
+    app = get_application()
+    logging.basicConfig(level=app.settings.log_level, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    try:
+        return args.command(args, app, out, cancel)
+    except Stopped:
+        print("Stopped.", file=sys.stderr)
+        return 130
+    except LexsiError as error:
+        if getattr(args, "json", False):
+            print(json.dumps(refused(getattr(args, "question", "") or "", "failed", str(error)), ensure_ascii=False), file=out)
+        else:
+            print(str(error), file=sys.stderr)
+        return 1
+    finally:
+        out.flush()
+        app.close()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m lexsi_ds", description="Ask, predict and explain, from the command line.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    ask = commands.add_parser("ask", help="answer a question about a data set")
+    ask.add_argument("question", nargs="?", help="the question, in plain words")
+    ask.add_argument("--file", type=Path, help='JSON lines of {"question", "context"}; one object a line comes out, in order')
+    ask.add_argument("--dataset", default="demo", help="demo, a folder, a file, or the id of a source (default: demo)")
+    ask.add_argument("--context", help="hints about the data: a text, or a file that holds one")
+    ask.add_argument("--max-rows", type=int, default=1000, help="most rows of the result in the output (default: 1000)")
+    ask.add_argument("--json", action="store_true", help="print one JSON object")
+    ask.set_defaults(command=_ask)
+    inspect = commands.add_parser("inspect", help="say what a file or folder holds")
+    inspect.add_argument("path", help="demo, a folder or a file")
+    inspect.add_argument("--json", action="store_true", help="print one JSON object")
+    inspect.set_defaults(command=_inspect)
+    return parser
+
+
+def _ask(args: argparse.Namespace, app: Application, out: IO[str], cancel: Cancel) -> int:
+    if (args.question is None) == (args.file is None):
+        raise BadInput("Give a question, or --file with one a line.", where="ask")
+    if args.max_rows < 0:
+        raise BadInput("--max-rows must not be negative.", where="ask")
+    handle = _handle(args.dataset, app, cancel)
+    if args.file is not None:
+        return _ask_file(args, app, handle, out, cancel)
+    body = _answer(args.question, _context(args.context), handle, app, cancel, args.max_rows, live=not args.json)
+    if args.json:
+        print(json.dumps(body, ensure_ascii=False), file=out)
+    else:
+        _tell(body, out)
+    return EXIT[body["state"]]
+
+
+def _ask_file(args: argparse.Namespace, app: Application, handle: DatasetHandle, out: IO[str], cancel: Cancel) -> int:
+    shared = _context(args.context)
+    for line in _lines(args.file):
+        cancel.check()
+        try:
+            item = json.loads(line)
+            question = item["question"]
+            if not isinstance(question, str):
+                raise TypeError
+        except (ValueError, KeyError, TypeError):
+            body = refused(line.strip()[:200], "failed", 'Each line must be a JSON object with a "question".')
+        else:
+            hints = "\n".join(filter(None, (shared, str(item.get("context") or ""))))
+            body = _answer(question, hints, handle, app, cancel, args.max_rows, live=False)
+        if isinstance(body, dict) and body["state"] == "stopped":
+            raise Stopped
+        print(json.dumps(body, ensure_ascii=False), file=out, flush=True)
+    return 0
+
+
+def _lines(path: Path) -> Iterator[str]:
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            yield from (line for line in file if line.strip())
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"The file cannot be read: {error.__class__.__name__}.", where=str(path), to_do="Give a UTF-8 text file.") from error
+
+
+def _answer(
+    question: str, hints: str, handle: DatasetHandle, app: Application, cancel: Cancel, max_rows: int, *, live: bool,
+) -> dict[str, Any]:
+    run_id = new_id("run")
+    with tempfile.TemporaryDirectory(prefix="lexsi-", dir=app.pool.scratch) as folder:
+        ctx = app.answering.context(handle, run_id, Path(folder), cancel=cancel, hints=hints)
+        events: list[ev.Event] = []
+        for event in app.answering.loop(ctx).stream(question, ctx):
+            events.append(event)
+            if live and isinstance(event, ev.ToolCalled):
+                print(f"Calling {event.name}… {event.argument}", file=sys.stderr)
+        return report(question, events, ctx, max_rows=max_rows)
+
+
+def _tell(body: dict[str, Any], out: IO[str]) -> None:
+    """The answer for a person's eyes."""
+    if body["reading"]:
+        print(f"Read as: {body['reading']}", file=out)
+    print(body["answer"] or f"No answer ({body['state']}).", file=out)
+    for title, items in (("Note", body["caveats"]), ("You could ask", body["options"] or body["suggestions"])):
+        for item in items or ():
+            print(f"{title}: {item}", file=out)
+    result = body["result"]
+    if result and not body["predictions"]:
+        print(file=out)
+        print(" | ".join(c["name"] for c in result["columns"]), file=out)
+        for row in result["rows"][:20]:
+            print(" | ".join("" if v is None else str(v) for v in row), file=out)
+        if result["row_count"] > 20:
+            print(f"… {result['row_count']:,} rows in all", file=out)
+    if body["sql"]:
+        print(f"\nSQL:\n{body['sql']}", file=out)
+
+
+def _inspect(args: argparse.Namespace, app: Application, out: IO[str], cancel: Cancel) -> int:
+    handle = _handle(args.path, app, cancel)
+    if args.json:
+        tables = [
+            {"name": t.name, "rows": t.rows, "columns": [c.model_dump(mode="json") | {"family": c.family} for c in t.columns]}
+            for t in handle.tables
+        ]
+        body = {"schema_version": 1, "name": handle.name, "kind": handle.kind, "today": str(handle.today) if handle.today else None,
+                "synthetic": handle.synthetic, "tables": tables, "notes": list(app.catalog.notes(app.person(), handle.source_id))}
+        print(json.dumps(body, ensure_ascii=False), file=out)
+        return 0
+    print(f"{handle.name}: {len(handle.tables)} tables, {handle.rows:,} rows" + (f", data to {handle.today}" if handle.today else ""), file=out)
+    for table in handle.tables:
+        print(f"\n{table.name} ({table.rows:,} rows)", file=out)
+        for c in table.columns:
+            marks = ", ".join(m for m in ("protected", "identifier", "masked") if getattr(c, m))
+            print(f"  {c.name}  {c.type}" + (f"  {c.nulls:,} missing" if c.nulls else "") + (f"  [{marks}]" if marks else ""), file=out)
+    return 0
+
+
+def _handle(name: str, app: Application, cancel: Cancel) -> DatasetHandle:
+    """The data set that a name or path means; the demo bank is built on first use."""
+    person = app.person()
+    if name == "demo":
+        return app.catalog.ensure_demo(person, tell=_say_on_stderr, cancel=cancel)
+    if name.startswith("con_"):
+        return app.catalog.handle(person, name)
+    return app.catalog.throwaway(Path(name), tell=_say_on_stderr, cancel=cancel)
+
+
+def _say_on_stderr(message: dict[str, Any]) -> None:
+    if message.get("text") and sys.stderr.isatty():
+        print(f"\r\033[K{message['text']}", end="", file=sys.stderr, flush=True)
+
+
+def _context(given: str | None) -> str:
+    """The hints: a file's text where the argument names one, else the argument itself."""
+    if not given:
+        return ""
+    path = Path(given)
+    try:
+        is_file = len(given) < 1000 and path.is_file()
+    except OSError:
+        is_file = False
+    return path.read_text(encoding="utf-8-sig", errors="replace") if is_file else given
+
+
+def _quiet_stdout() -> IO[str]:
+    """A handle on the real stdout; everything else that prints goes to stderr from now on, C libraries too."""
+    sys.stdout.flush()
+    real = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    return real
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""One place that makes a run: the context, the planner and the loop, from the parts an application holds.
+
+The app's chats and the command line both come through here, so that a question is answered the same behind every door.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lexsi_ds.agent.context import AgentContext, Knowledge, SessionContext
+from lexsi_ds.agent.decisions import Planner
+from lexsi_ds.agent.loop import AgentLoop, RunLimits
+from lexsi_ds.agent.planners.llm import LLMPlanner
+from lexsi_ds.agent.planners.offline import OfflinePlanner
+from lexsi_ds.agent.results import ArtifactSink
+from lexsi_ds.data.handle import DatasetHandle
+from lexsi_ds.data.sql import SqlRunner
+from lexsi_ds.jobs.cancel import Cancel
+from lexsi_ds.knowledge.graph import KnowledgeGraph
+from lexsi_ds.knowledge.load import semantic_model
+from lexsi_ds.knowledge.values import ValueIndex
+from lexsi_ds.llm.client import LLMClient
+from lexsi_ds.models.local import LocalEngine
+from lexsi_ds.services.access import LOCAL, Actor
+from lexsi_ds.services.explanations import Explanations
+from lexsi_ds.services.models import Models
+from lexsi_ds.settings import Settings
+
+_KEPT_SNAPSHOTS = 16
+
+
+@dataclass
+class Answering:
+    """What every run needs, and the knowledge of the snapshots that were asked about."""
+
+    settings: Settings
+    sql: SqlRunner
+    engine: LocalEngine
+    models: Models | None = None
+    explanations: Explanations | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _known: OrderedDict[str, Knowledge] = field(default_factory=OrderedDict)
+
+    def knowledge(self, handle: DatasetHandle) -> Knowledge:
+        """The semantic model, graph and value index of a snapshot; made once a process."""
+        with self._lock:
+            found = self._known.get(handle.snapshot_id)
+            if found is not None:
+                self._known.move_to_end(handle.snapshot_id)
+                return found
+        model = semantic_model(handle, lambda sql: self.sql.frame(handle, sql))
+        made = Knowledge(model, KnowledgeGraph(model), ValueIndex.build(handle, model, lambda sql: self.sql.frame(handle, sql)))
+        with self._lock:
+            self._known[handle.snapshot_id] = made
+            while len(self._known) > _KEPT_SNAPSHOTS:
+                self._known.popitem(last=False)
+        return made
+
+    def context(
+        self, handle: DatasetHandle, run_id: str, folder: Path, *, actor: Actor = LOCAL, session: SessionContext | None = None,
+        cancel: Cancel | None = None, hints: str = "", offline: bool = False,
+    ) -> AgentContext:
+        """A fresh context of one run."""
+        return AgentContext(
+            dataset=handle, run_id=run_id, sql=self.sql, engine=self.engine, knowledge=self.knowledge(handle), folder=folder,
+            actor=actor, models=self.models, explanations=self.explanations, llm=None if offline else LLMClient.from_settings(self.settings),
+            session=session or SessionContext(), cancel=cancel or Cancel(), hints=hints,
+        )
+
+    def loop(self, ctx: AgentContext, sink: ArtifactSink | None = None) -> AgentLoop:
+        """A loop for this context, with the planner that the settings ask for."""
+        planner: Planner
+        if ctx.llm is not None:
+            planner = LLMPlanner(ctx.llm)
+        else:
+            planner = OfflinePlanner(ctx, max_question_chars=self.settings.max_question_chars)
+        return AgentLoop(planner, limits=RunLimits(max_steps=self.settings.max_steps), sink=sink)

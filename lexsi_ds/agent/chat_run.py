@@ -1,0 +1,76 @@
+"""A question of a conversation as a run: takes up what the conversation remembers, drives the loop, keeps what is new.
+
+The one place where the agent meets the store of chats. Events go where the registry puts them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from lexsi_ds.agent import events as ev
+from lexsi_ds.agent.context import Kept, SessionContext
+from lexsi_ds.store.conversations import Conversations
+from lexsi_ds.text_to_sql.reading import Analytic
+
+if TYPE_CHECKING:
+    from lexsi_ds.agent.answering import Answering
+    from lexsi_ds.jobs.runs import RunHandle
+    from lexsi_ds.services.artifacts import Artifacts
+    from lexsi_ds.services.catalog import Catalog
+    from lexsi_ds.services.chats import AskContext
+    from lexsi_ds.store.db import Store
+
+_KEPT: TypeAdapter[Kept] = TypeAdapter(Kept)
+_PREVIOUS: TypeAdapter[Analytic] = TypeAdapter(Analytic)
+
+
+class ChatRun:
+    """Called by `services.chats` in the run's own thread."""
+
+    def __init__(self, answering: Answering, catalog: Catalog, artifacts: Artifacts, store: Store) -> None:
+        self._answering, self._catalog, self._artifacts = answering, catalog, artifacts
+        self._conversations = Conversations(store)
+
+    def __call__(self, ask: AskContext, run: RunHandle) -> None:
+        """Answer the question; every event goes to ``run``."""
+        handle = self._catalog.handle(ask.actor, ask.source_id)
+        session = self._session(ask)
+        folder = self._artifacts.folder(ask.run_id)
+        ctx = self._answering.context(handle, ask.run_id, folder, actor=ask.actor, session=session, cancel=run.cancel)
+        sink = self._artifacts.sink(ask.actor)
+
+        def emit(event: ev.Event) -> None:
+            if isinstance(event, ev.Done):
+                self._conversations.remember(ask.conversation_id, memory(session))
+            body = event.model_dump(mode="json", exclude={"run_id", "seq", "ts", "type"})
+            run.put(event.type, **body)
+
+        self._answering.loop(ctx, sink).drive(ask.question, ctx, emit)
+
+    def _session(self, ask: AskContext) -> SessionContext:
+        record = self._conversations.get(ask.conversation_id, ask.actor.id)
+        return remembered(ask.conversation_id, record.memory if record else None)
+
+
+def memory(session: SessionContext) -> dict[str, Any]:
+    """What a conversation keeps, as JSON."""
+    previous = session.previous if isinstance(session.previous, Analytic) else None
+    return {
+        "kept": session.kept.model_dump(mode="json") if session.kept else None,
+        "previous": previous.model_dump(mode="json") if previous else None,
+    }
+
+
+def remembered(conversation_id: str, body: dict[str, Any] | None) -> SessionContext:
+    """The session of a stored memory; what an older version wrote and this one cannot read is left aside."""
+    session = SessionContext(conversation_id)
+    for name, adapter in (("kept", _KEPT), ("previous", _PREVIOUS)):
+        value = (body or {}).get(name)
+        if value is not None:
+            try:
+                setattr(session, name, adapter.validate_python(value))
+            except ValidationError:
+                continue
+    return session

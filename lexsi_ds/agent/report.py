@@ -1,0 +1,115 @@
+"""A finished run as one JSON object: what ``ask --json`` prints and other programs read. Absent parts are null.
+
+Dates are ISO 8601, NaN and infinities are null, decimals are numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lexsi_ds.agent import events as ev
+from lexsi_ds.agent.context import AgentContext
+from lexsi_ds.agent.tools.predict import top_rows
+from lexsi_ds.models.engine import CaseExplanation
+
+SCHEMA_VERSION = 1
+
+
+def report(question: str, events: Sequence[ev.Event], ctx: AgentContext, *, max_rows: int = 1000) -> dict[str, Any]:
+    """The object for a run whose events are all here."""
+    done = events[-1]
+    assert isinstance(done, ev.Done)
+    ask = next((e for e in events if isinstance(e, ev.Ask)), None)
+    errors = [e.message for e in events if isinstance(e, ev.Failed)]
+    return {
+        "schema_version": SCHEMA_VERSION, "run_id": ctx.run_id, "question": question, "state": done.state,
+        "answer": done.answer or (errors[-1] if errors else None), "reading": done.reading,
+        "options": ask.options if ask else None, "suggestions": done.suggestions or None, "caveats": done.caveats or None,
+        "sql": ctx.cache.get("last_sql"), "result": _result(ctx, max_rows), "steps": _steps(events),
+        "predictions": _predictions(ctx), "xai": _xai(ctx), "sources": _sources(ctx), "usage": done.usage or None,
+    }
+
+
+def refused(question: str, state: str, message: str) -> dict[str, Any]:
+    """The object for a question that never became a run, such as a line of a file that is no JSON."""
+    keys = ("run_id", "reading", "options", "suggestions", "caveats", "sql", "result", "predictions", "xai", "sources", "usage")
+    return {"schema_version": SCHEMA_VERSION, "question": question, "state": state, "answer": message, "steps": []} | dict.fromkeys(keys)
+
+
+def _result(ctx: AgentContext, max_rows: int) -> dict[str, Any] | None:
+    frame = ctx.cache.get("last_sql_result")
+    shown = ctx.cache.get("_last_columns")
+    if not isinstance(frame, pd.DataFrame):
+        return None
+    columns = shown or [{"name": str(c), "type": str(t)} for c, t in zip(frame.columns, frame.dtypes, strict=True)]
+    rows = [[plain(v) for v in row] for row in frame.head(max_rows).itertuples(index=False, name=None)]
+    return {"columns": columns, "rows": rows, "row_count": len(frame), "truncated": len(frame) > max_rows}
+
+
+def _steps(events: Sequence[ev.Event]) -> list[dict[str, Any]]:
+    calls = {e.call_id: e for e in events if isinstance(e, ev.ToolCalled)}
+    return [
+        {"tool": e.name, "args": calls[e.call_id].args, "ok": e.ok, "summary": e.summary, "seconds": e.meta.get("seconds")}
+        for e in events if isinstance(e, ev.ToolReturned) and e.call_id in calls
+    ]
+
+
+def _predictions(ctx: AgentContext) -> dict[str, Any] | None:
+    frame, shown = ctx.cache.get("last_predictions"), ctx.cache.get("_predictions_meta")
+    if not isinstance(frame, pd.DataFrame) or shown is None:
+        return None
+    top = top_rows(frame, shown["top_k"])
+    return {
+        "row_count": len(frame), "ranked_count": shown["ranked"], "columns": [str(c) for c in frame.columns],
+        "top": [{str(k): plain(v) for k, v in row.items()} for row in top.to_dict("records")],
+    }
+
+
+def _xai(ctx: AgentContext) -> list[dict[str, Any]] | None:
+    cases: list[CaseExplanation] | None = ctx.cache.get("_cases")
+    if not cases:
+        return None
+    return [
+        {
+            "case_id": c.case_id, "scale": c.scale, "base_value": plain(c.base_value), "prediction": plain(c.prediction),
+            "drivers": [{"feature": d.feature, "value": plain(d.value), "contribution": plain(d.contribution)} for d in c.drivers],
+            "summary": c.summary,
+        }
+        for c in cases
+    ]
+
+
+def _sources(ctx: AgentContext) -> list[str]:
+    return [f"{ctx.dataset.name}, snapshot {ctx.dataset.snapshot_number}"]
+
+
+def plain(value: Any) -> Any:
+    """A cell as JSON has it."""
+    if value is None or value is pd.NaT or value is pd.NA:
+        return None
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, Decimal):
+        value = float(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, pd.Timestamp):
+        return value.date().isoformat() if value == value.normalize() and value.tz is None else value.isoformat()
+    if isinstance(value, (datetime, date, time)):
+        return value.isoformat()
+    if isinstance(value, (timedelta, pd.Timedelta)):
+        return str(value)
+    if isinstance(value, np.ndarray):
+        return [plain(v) for v in value.tolist()]
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if isinstance(value, dict):
+        return {str(k): plain(v) for k, v in value.items()}
+    return value if isinstance(value, (bool, int, str)) else str(value)

@@ -1,0 +1,147 @@
+"""The parts of Lexsi DS put together, once a process. The app, the command line and the servers each hold one of these.
+
+It decides nothing itself: it hands a question to the agent, a file to the catalog, a decision to the findings.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from lexsi_ds.agent.answering import Answering
+from lexsi_ds.agent.chat_run import ChatRun
+from lexsi_ds.agent.context import Knowledge
+from lexsi_ds.data.handle import DatasetHandle, SourceKind
+from lexsi_ds.data.sql import SqlRunner
+from lexsi_ds.errors import NotFound
+from lexsi_ds.ids import new_id
+from lexsi_ds.jobs.background import Background, Task
+from lexsi_ds.jobs.pool import Pool, get_pool
+from lexsi_ds.jobs.runs import RunRegistry
+from lexsi_ds.models.local import LocalEngine
+from lexsi_ds.services.access import LOCAL, Actor
+from lexsi_ds.services.artifacts import Artifacts
+from lexsi_ds.services.catalog import Catalog
+from lexsi_ds.services.chats import Chats
+from lexsi_ds.services.drafts import Drafts
+from lexsi_ds.services.explanations import Explanations
+from lexsi_ds.services.findings import Findings
+from lexsi_ds.services.models import Models
+from lexsi_ds.settings import Settings, get_settings
+from lexsi_ds.store.db import Store
+from lexsi_ds.store.preferences import Preferences
+from lexsi_ds.store.runs import Runs
+from lexsi_ds.text_to_sql.suggest import suggestions
+
+log = logging.getLogger(__name__)
+_ACTIVE = "active_source"
+
+
+class Application:
+    """One of each part. Close it to end its workers."""
+
+    def __init__(self, settings: Settings, pool: Pool | None = None) -> None:
+        settings.home.mkdir(parents=True, exist_ok=True)
+        self.settings = settings
+        self.store = Store(settings.store_path_url)
+        self.store.migrate()
+        self.pool = pool or Pool(settings)
+        self.sql = SqlRunner(self.pool, settings)
+        self.catalog = Catalog(settings, self.store, self.pool)
+        self.engine = LocalEngine(self.pool, settings)
+        self.models = Models(self.store, settings.home)
+        self.findings = Findings(self.store, self.catalog.table, self.sql)
+        self.artifacts = Artifacts(self.store, settings.home)
+        self.explanations = Explanations(self.models, self.engine, settings.home / "explanations")
+        self.drafts = Drafts(self.catalog, self.findings, self.artifacts)
+        self.background = Background()
+        self.answering = Answering(settings, self.sql, self.engine, self.models, self.explanations)
+        self.runs = RunRegistry(Runs(self.store), settings.home)
+        self.chats = Chats(self.store, self.runs, ChatRun(self.answering, self.catalog, self.artifacts, self.store), self.artifacts)
+        self._preferences = Preferences(self.store)
+
+    def close(self) -> None:
+        """End live runs, workers and connections; safe to call twice."""
+        self.runs.close()
+        self.pool.close()
+        self.store.close()
+
+    def person(self) -> Actor:
+        """Who is at the keyboard: one local person with all rights, until sign-in is configured."""
+        return LOCAL
+
+    def planner_label(self) -> str:
+        """"Offline", or the language model's name."""
+        return str(self.settings.llm_model) if self.settings.llm_configured else "Offline"
+
+    def active_source(self, actor: Actor) -> str | None:
+        """The source that this person works on: the one chosen, else the first there is."""
+        known = [s.id for s in self.catalog.sources(actor)]
+        chosen = self._preferences.get(actor.id, _ACTIVE)
+        return chosen if chosen in known else (known[0] if known else None)
+
+    def set_active_source(self, actor: Actor, source_id: str) -> None:
+        """Choose the source to work on; NotFound when it is not among this person's."""
+        if source_id not in {s.id for s in self.catalog.sources(actor)}:
+            raise NotFound("There is no such data set.", where=source_id[:60], to_do="Choose one on the page Connect data.")
+        self._preferences.set(actor.id, _ACTIVE, source_id)
+
+    def active_handle(self, actor: Actor) -> DatasetHandle | None:
+        """The newest snapshot of the active source; None until there is one."""
+        source_id = self.active_source(actor)
+        return self.catalog.handle(actor, source_id) if source_id else None
+
+    def prepare_demo(self, actor: Actor) -> Task | None:
+        """Start building the demo bank where no source exists yet; None when there is one already."""
+        if self.catalog.sources(actor):
+            return None
+        return self.background.start(
+            "demo", "Building the demo bank", lambda cancel, tell: self.catalog.ensure_demo(actor, tell=tell, cancel=cancel),
+            owner=actor.id, key="demo",
+        )
+
+    def start_import(self, actor: Actor, kind: SourceKind, name: str, paths: Sequence[Path]) -> Task:
+        """Import files in the background; the task's result is the new handle, which becomes the active source."""
+
+        def work(cancel: Any, tell: Any) -> DatasetHandle:
+            if kind == "demo":
+                handle = self.catalog.ensure_demo(actor, tell=tell, cancel=cancel)
+            else:
+                handle = self.catalog.import_source(actor, kind, name, list(paths), cancel=cancel, tell=tell)
+            self.set_active_source(actor, handle.source_id)
+            return handle
+
+        return self.background.start("import", f"Importing {name}", work, owner=actor.id)
+
+    def upload_folder(self) -> Path:
+        """A fresh folder for uploaded bytes on their way to an import."""
+        folder = self.settings.home / "uploads" / new_id("up")
+        folder.mkdir(parents=True)
+        return folder
+
+    def knowledge(self, handle: DatasetHandle) -> Knowledge:
+        """What is known about a source beyond its schema."""
+        return self.answering.knowledge(handle)
+
+    def suggestions(self, handle: DatasetHandle) -> list[str]:
+        """Six questions that this source can answer."""
+        known = self.knowledge(handle)
+        return list(suggestions(handle, known.model, known.values))[:6]
+
+
+_application: Application | None = None
+_lock = threading.Lock()
+
+
+def get_application() -> Application:
+    """The application of this process, built once and closed at exit."""
+    global _application
+    with _lock:
+        if _application is None:
+            _application = Application(get_settings(), get_pool())
+            atexit.register(_application.close)
+        return _application

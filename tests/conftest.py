@@ -1,0 +1,55 @@
+"""One application with the demo bank for the whole test run, shared by all test processes; real files where they are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+REPO = Path(__file__).resolve().parent.parent
+SHARED_DATA = REPO.parent / "shared" / "data"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep every test away from the person's own home folder, also before a fixture runs."""
+    os.environ.setdefault("LEXSI_DS_HOME", "/nonexistent/tests-must-name-a-home")
+    for name in ("LEXSI_DS_LLM_BASE_URL", "LEXSI_DS_LLM_MODEL", "LEXSI_DS_LLM_API_KEY", "LEXSI_DS_STORE_URL"):
+        os.environ.pop(name, None)
+
+
+@pytest.fixture(scope="session")
+def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home that all test processes of this run share: the demo bank is built in it once."""
+    base = tmp_path_factory.getbasetemp()
+    root = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
+    home = root / "shared-home"
+    home.mkdir(exist_ok=True)
+    return home
+
+
+@pytest.fixture(scope="session")
+def application(shared_home: Path) -> Iterator[object]:
+    """A real application on the shared home."""
+    from lexsi_ds.application import Application
+    from lexsi_ds.settings import Settings
+
+    app = Application(Settings(home=shared_home))
+    yield app
+    app.close()
+
+
+@pytest.fixture(scope="session")
+def demo_handle(application):  # noqa: ANN001, ANN201 - the types are those of the two rooms above
+    """The demo bank's snapshot."""
+    return application.catalog.ensure_demo(application.person())
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real files; tests that need it are skipped where it is absent."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip("the real data files are not beside this checkout")
+    return SHARED_DATA
