@@ -38,7 +38,8 @@ class Curve(Value):
 
 
 class CalibrationBin(Value):
-    """One bin of the calibration curve: mean predicted and observed share, with a Wilson interval, and its row count."""
+    """One bin of the calibration curve: mean predicted and observed share, with a Wilson interval, and its row
+    count."""
 
     predicted: float
     observed: float
@@ -99,6 +100,11 @@ class ModelCard(Value):
     """Small data, few positives, no dates: sentences that stand beside the figures."""
     versions: dict[str, str]
     seconds: float
+    notes: tuple[str, ...] = ()
+    """What training did to the data, in sentences: rows without an outcome, columns ignored, values that could not be
+    read."""
+    refits: int = 0
+    """Bootstrap refits that the bands of its predictions come from."""
 
     @property
     def chosen(self) -> Candidate:

@@ -1,4 +1,5 @@
-"""The one protocol of model engines. Local, Lexsi and Dask engines look the same to whoever trains, predicts or explains."""
+"""The one protocol of model engines. Local, Lexsi and Dask engines look the same to whoever trains, predicts or
+explains."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pandas as pd
+from pydantic import Field
 
 from lexsi_ds.data.handle import Value
 from lexsi_ds.models.card import ModelCard
@@ -17,14 +19,16 @@ PREDICTION_COLUMNS = (
 )
 """Columns of a predictions frame after the entity column, in this order; the task's display columns follow.
 
-``rank`` 1 is the highest probability inside its ``segment`` ("ranked" or "apart"); ``probability_low`` to ``_high`` is the
-80% band over bootstrap models, ``rank_low`` to ``rank_high`` the 80% band of the rank, ``top_share`` the share of bootstrap
-models that put the row into the top 10 of its segment; ``scored`` is "model" or "out_of_fold" (the row trained the model, so
-a model that did not see it scored it)."""
+``rank`` 1 is the highest probability inside its ``segment`` ("ranked" or "apart"); ``prediction`` is 1 from a
+probability of 0.5 on, else 0; ``probability_low`` to ``_high`` is the 80% band over bootstrap models, ``rank_low`` to
+``rank_high`` the 80% band of the rank, ``top_share`` the share of bootstrap models that put the row into the top 10 of
+its segment; ``scored`` is "model" or "out_of_fold" (the row trained the model, so a model that did not see it scored
+it). A display column with one of these names gets " (data)" behind its own."""
 
 
 class ModelRef(Value):
-    """Where a trained model lives: a folder with ``card.json``, the library's own JSON, and the out-of-fold predictions."""
+    """Where a trained model lives: a folder with ``card.json``, the library's own JSON, and the out-of-fold
+    predictions."""
 
     id: str
     folder: Path
@@ -38,6 +42,10 @@ class Predictions(Value):
     ranked: int
     top_overlap: float
     """Mean share of the top 10 that a bootstrap model keeps: how stable the list is, from 0 to 1."""
+    refits: int = 0
+    """Bootstrap models behind the bands."""
+    notes: tuple[str, ...] = ()
+    """What scoring met, in sentences: words never seen in training, columns ignored, rows scored out of fold."""
 
 
 class CaseDriver(Value):
@@ -51,11 +59,16 @@ class CaseDriver(Value):
     """On ``CaseExplanation.scale``."""
     margin: float
     """SHAP value on the margin (log-odds)."""
+    lower_share: float | None = None
+    """Share of the training rows (those with a value) that have a lower one, 0 to 1; None for words and missing
+    values."""
+    higher_share: float | None = None
+    """The same for a higher one; what is left over is equal."""
 
 
 class CaseExplanation(Value):
-    """Why one row got its score. ``base_value`` + sum of contributions = ``prediction`` on ``scale``; the same holds for
-    ``base_margin``, the drivers' margins and ``margin`` to 1e-4."""
+    """Why one row got its score. ``base_value`` + sum of contributions = ``prediction`` on ``scale``; the same holds
+    for ``base_margin``, the drivers' margins and ``margin`` to 1e-4."""
 
     case_id: str
     scale: str
@@ -71,6 +84,8 @@ class CaseExplanation(Value):
     display: dict[str, Any]
     """The task's display columns of this row."""
     summary: str | None = None
+    facts: dict[str, float | int | str] = Field(default_factory=dict)
+    """Every number that ``summary`` cites."""
 
 
 class BeeswarmFeature(Value):
@@ -83,7 +98,7 @@ class BeeswarmFeature(Value):
     """Mean |contribution| on the scale: the importance."""
     contributions: tuple[float, ...]
     values: tuple[float | None, ...]
-    """Feature value scaled to 0..1 by rank for colour; None where missing."""
+    """Feature value scaled to 0..1 by rank, for colour; None where missing, and for words."""
     raw: tuple[float | str | bool | None, ...]
 
 
@@ -120,5 +135,6 @@ class ModelEngine(Protocol):
         ...
 
     def similar(self, ref: ModelRef, rows: pd.DataFrame, *, k: int = 5) -> list[list[dict[str, Any]]]:
-        """For each row the k nearest training rows: entity, distance, outcome, out-of-fold probability, display columns."""
+        """For each row the k nearest training rows: entity, distance, outcome, out-of-fold probability, display
+        columns."""
         ...

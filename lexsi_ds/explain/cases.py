@@ -1,0 +1,140 @@
+"""Explanations as the screens and the agent take them: single cases with their drivers, and the beeswarm over many
+rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from lexsi_ds.explain.shap_values import Explained, Scaled, explain_rows, to_scale
+from lexsi_ds.explain.wording import case_sentence
+from lexsi_ds.models.bundle import SavedModel
+from lexsi_ds.models.encode import read_column
+from lexsi_ds.models.engine import BeeswarmFeature, CaseDriver, CaseExplanation, GlobalExplanation
+from lexsi_ds.models.frames import canonical_order, column, plain
+
+MOST_ROWS = 2_000
+"""Rows of a global explanation: at 2,000 the ten leading features are stable (measured), and a page can draw them."""
+_SEED = 7
+
+
+def explain_cases(model: SavedModel, frame: pd.DataFrame, scale: str) -> list[CaseExplanation]:
+    """Each row of the frame explained, in its order, with a plain reading."""
+    explained = explain_rows(model, frame)
+    scaled = to_scale(explained.base, explained.values, scale)
+    lower, higher = _places(model, frame)
+    shown = [name for name in model.card.task.display_columns if name in frame.columns]
+    display = [{name: plain(frame[name].iloc[i]) for name in shown} for i in range(len(frame))]
+    cases = []
+    for i, key in enumerate(explained.rows.keys):
+        case = CaseExplanation(
+            case_id=str(key),
+            scale=scale,
+            base_value=float(scaled.base[i]),
+            prediction=float(scaled.prediction[i]),
+            base_margin=float(explained.base[i]),
+            margin=float(explained.margin[i]),
+            drivers=_drivers(model, explained, scaled, lower, higher, i),
+            scored="out_of_fold" if explained.rows.trained[i] else "model",
+            display=display[i],
+        )
+        summary, facts = case_sentence(case, model.card.task)
+        cases.append(case.model_copy(update={"summary": summary, "facts": facts}))
+    return cases
+
+
+def explain_global(model: SavedModel, frame: pd.DataFrame, scale: str) -> GlobalExplanation:
+    """Importance and beeswarm of a frame; past 2,000 rows of a sample that is even along the score."""
+    rows = _sample(model, frame)
+    explained = explain_rows(model, rows)
+    scaled = to_scale(explained.base, explained.values, scale)
+    raw = explained.data
+    importance = np.abs(scaled.contributions).mean(axis=0)
+    features = []
+    for place in np.argsort(-importance, kind="stable"):
+        feature = model.features[place]
+        features.append(
+            BeeswarmFeature(
+                feature=feature.name,
+                label=feature.label,
+                unit=feature.unit,
+                mean_abs=float(importance[place]),
+                contributions=tuple(float(v) for v in scaled.contributions[:, place]),
+                values=_colours(column(rows, feature.name), feature.kind == "categorical"),
+                raw=tuple(raw[:, place]),
+            )
+        )
+    return GlobalExplanation(
+        scale=scale,
+        base_value=float(scaled.base.mean()),
+        rows=len(rows),
+        of_rows=len(frame),
+        case_ids=tuple(str(key) for key in explained.rows.keys),
+        features=tuple(features),
+    )
+
+
+def _drivers(
+    model: SavedModel, explained: Explained, scaled: Scaled, lower: np.ndarray, higher: np.ndarray, i: int
+) -> tuple[CaseDriver, ...]:
+    order = np.argsort(-np.abs(scaled.contributions[i]), kind="stable")
+    return tuple(
+        CaseDriver(
+            feature=model.features[j].name,
+            label=model.features[j].label,
+            value=explained.data[i, j],
+            unit=model.features[j].unit,
+            contribution=float(scaled.contributions[i, j]),
+            margin=float(explained.values[i, j]),
+            lower_share=_share(lower[i, j]),
+            higher_share=_share(higher[i, j]),
+        )
+        for j in order
+    )
+
+
+def _share(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _places(model: SavedModel, frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """For each numeric value the shares of the training rows (with a value) below and above it; NaN elsewhere. Shape
+    (n, features)."""
+    lower = np.full((len(frame), len(model.features)), np.nan)
+    higher = lower.copy()
+    for place, feature in enumerate(model.features):
+        if feature.kind != "numeric":
+            continue
+        known, _ = read_column(column(model.training, feature.name), "numeric")
+        known = np.sort(known[np.isfinite(known)])
+        values, _ = read_column(column(frame, feature.name), "numeric")
+        here = np.isfinite(values)
+        lower[here, place] = np.searchsorted(known, values[here], side="left") / len(known)
+        higher[here, place] = 1 - np.searchsorted(known, values[here], side="right") / len(known)
+    return lower, higher
+
+
+def _sample(model: SavedModel, frame: pd.DataFrame) -> pd.DataFrame:
+    """At most 2,000 rows, drawn one from each of 2,000 equal steps of the score, so that rare high scores are there
+    too."""
+    if len(frame) <= MOST_ROWS:
+        return frame.reset_index(drop=True)
+    rows = model.prepare(frame)
+    order = canonical_order(rows.keys)
+    order = order[np.argsort(model.margin(rows)[order], kind="stable")]
+    rng = np.random.default_rng(_SEED)
+    edges = np.linspace(0, len(frame), MOST_ROWS + 1).astype(np.int64)
+    drawn = rng.integers(edges[:-1], edges[1:])
+    return frame.iloc[np.sort(order[drawn])].reset_index(drop=True)
+
+
+def _colours(values: pd.Series, words: bool) -> tuple[float | None, ...]:
+    """Values scaled to 0..1 by rank; None for missing values and for words, which have no order."""
+    if words:
+        return (None,) * len(values)
+    truths = pd.api.types.is_bool_dtype(values.dtype)
+    numbers = pd.Series(read_column(values, "boolean" if truths else "numeric")[0])
+    ranks = numbers.rank(method="average")
+    low, high = ranks.min(), ranks.max()
+    spread = high - low if high > low else 1.0
+    return tuple(None if np.isnan(r) else float((r - low) / spread) for r in ranks)
