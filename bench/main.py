@@ -17,9 +17,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 ROOT = Path(__file__).resolve().parent.parent
 ROWS = int(os.environ.get("BENCH_ROWS", "10000000"))
 PAIRS = int(os.environ.get("BENCH_PAIRS", "7"))
-NORTH_STAR = (
-    "For loans currently being repaid, which are likely to default? Show me the top 10 highest-risk loans and tell me why."
-)
+NORTH_STAR = "For loans currently being repaid, which are likely to default? Show me the top 10 highest-risk loans and tell me why."
 
 
 def timed(work: Callable[[], object]) -> float:
@@ -34,7 +32,7 @@ def say(name: str, figure: str, bound: str) -> None:
     print(f"{name:62} {figure:>22}   {bound}", flush=True)
 
 
-def bench_demo_bank(home: Path):  # noqa: ANN201 - an application, imported late
+def bench_demo_bank(home: Path):
     """Seconds to build the demo bank from nothing."""
     from lexsi_ds.application import Application
     from lexsi_ds.settings import Settings
@@ -45,7 +43,7 @@ def bench_demo_bank(home: Path):  # noqa: ANN201 - an application, imported late
     return app
 
 
-def bench_run_sql(app, folder: Path) -> None:  # noqa: ANN001
+def bench_run_sql(app, folder: Path) -> None:
     """run_sql against plain DuckDB on the same file, a group-by over ROWS rows."""
     import duckdb
     import pandas as pd
@@ -55,7 +53,8 @@ def bench_run_sql(app, folder: Path) -> None:  # noqa: ANN001
     source = folder / "big.parquet"
     with duckdb.connect() as con:
         con.execute(
-            f"COPY (SELECT i % 1000 AS grp, (i * 7919) % 1000003 AS value, i AS id FROM range({ROWS}) AS r(i)) TO '{source}' (FORMAT parquet)"
+            f"COPY (SELECT i % 1000 AS grp, (i * 7919) % 1000003 AS value, i AS id FROM range({ROWS}) AS r(i)) "
+            f"TO '{source}' (FORMAT parquet)"
         )
     del pd, pa, pq
     handle = app.catalog.import_source(app.person(), "files", "bench", [source])
@@ -81,11 +80,14 @@ def bench_run_sql(app, folder: Path) -> None:  # noqa: ANN001
     ours(), theirs()
     pairs = [(timed(ours), timed(theirs)) for _ in range(PAIRS)]
     ratios = [a / b for a, b in pairs]
-    say(f"run_sql / plain DuckDB, group-by over {ROWS:,} rows",
-        f"{statistics.median(ratios):.2f} ({min(ratios):.2f}-{max(ratios):.2f})", "at most 1.3")
+    say(
+        f"run_sql / plain DuckDB, group-by over {ROWS:,} rows",
+        f"{statistics.median(ratios):.2f} ({min(ratios):.2f}-{max(ratios):.2f})",
+        "at most 1.3",
+    )
 
 
-def bench_ten_steps(app, folder: Path) -> None:  # noqa: ANN001
+def bench_ten_steps(app, folder: Path) -> None:
     """The north-star run, ten steps, training and SHAP included."""
     from lexsi_ds.ids import new_id
 
@@ -101,7 +103,7 @@ def bench_ten_steps(app, folder: Path) -> None:  # noqa: ANN001
     say("ten-step run, training and SHAP included (median of 3)", f"{statistics.median(seconds):.1f} s", "under 15 s")
 
 
-def bench_pages(app, folder: Path) -> None:  # noqa: ANN001
+def bench_pages(app, folder: Path) -> None:
     """Server time of a page switch with a conversation, a model and predictions there."""
     from streamlit.testing.v1 import AppTest
 
@@ -119,7 +121,13 @@ def bench_pages(app, folder: Path) -> None:  # noqa: ANN001
     test = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     test.query_params["conv"] = conversation
     test.run()
-    pages = ["pages/1_Connect_data.py", "pages/2_Chat.py", "pages/3_Model_results.py", "pages/4_XAI_explorer.py", "pages/5_Findings_review.py"]
+    pages = [
+        "pages/1_Connect_data.py",
+        "pages/2_Chat.py",
+        "pages/3_Model_results.py",
+        "pages/4_XAI_explorer.py",
+        "pages/5_Findings_review.py",
+    ]
     for page in pages:
         test.switch_page(page).run()
         seconds = []
@@ -127,7 +135,11 @@ def bench_pages(app, folder: Path) -> None:  # noqa: ANN001
             test.switch_page(page)
             seconds.append(timed(test.run))
         assert not test.exception, test.exception
-        say(f"page switch, {Path(page).stem}", f"{statistics.median(seconds) * 1000:.0f} ms", "under 300 ms of server time")
+        say(
+            f"page switch, {Path(page).stem}",
+            f"{statistics.median(seconds) * 1000:.0f} ms",
+            "under 300 ms of server time",
+        )
 
 
 def main() -> int:

@@ -25,7 +25,15 @@ from lexsi_ds.errors import BadInput, LexsiError, Stopped
 from lexsi_ds.ids import new_id
 from lexsi_ds.jobs.cancel import Cancel
 
-EXIT = {"answered": 0, "needs_clarification": 0, "cannot_answer": 2, "refused": 2, "failed": 1, "limit_reached": 1, "stopped": 130}
+EXIT = {
+    "answered": 0,
+    "needs_clarification": 0,
+    "cannot_answer": 2,
+    "refused": 2,
+    "failed": 1,
+    "limit_reached": 1,
+    "stopped": 130,
+}
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -45,7 +53,10 @@ def main(argv: list[str] | None = None) -> int:
         return 130
     except LexsiError as error:
         if getattr(args, "json", False):
-            print(json.dumps(refused(getattr(args, "question", "") or "", "failed", str(error)), ensure_ascii=False), file=out)
+            print(
+                json.dumps(refused(getattr(args, "question", "") or "", "failed", str(error)), ensure_ascii=False),
+                file=out,
+            )
         else:
             print(str(error), file=sys.stderr)
         return 1
@@ -55,11 +66,15 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m lexsi_ds", description="Ask, predict and explain, from the command line.")
+    parser = argparse.ArgumentParser(
+        prog="python -m lexsi_ds", description="Ask, predict and explain, from the command line."
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     ask = commands.add_parser("ask", help="answer a question about a data set")
     ask.add_argument("question", nargs="?", help="the question, in plain words")
-    ask.add_argument("--file", type=Path, help='JSON lines of {"question", "context"}; one object a line comes out, in order')
+    ask.add_argument(
+        "--file", type=Path, help='JSON lines of {"question", "context"}; one object a line comes out, in order'
+    )
     ask.add_argument("--dataset", default="demo", help="demo, a folder, a file, or the id of a source (default: demo)")
     ask.add_argument("--context", help="hints about the data: a text, or a file that holds one")
     ask.add_argument("--max-rows", type=int, default=1000, help="most rows of the result in the output (default: 1000)")
@@ -113,11 +128,20 @@ def _lines(path: Path) -> Iterator[str]:
         with path.open(encoding="utf-8-sig") as file:
             yield from (line for line in file if line.strip())
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"The file cannot be read: {error.__class__.__name__}.", where=str(path), to_do="Give a UTF-8 text file.") from error
+        raise BadInput(
+            f"The file cannot be read: {error.__class__.__name__}.", where=str(path), to_do="Give a UTF-8 text file."
+        ) from error
 
 
 def _answer(
-    question: str, hints: str, handle: DatasetHandle, app: Application, cancel: Cancel, max_rows: int, *, live: bool,
+    question: str,
+    hints: str,
+    handle: DatasetHandle,
+    app: Application,
+    cancel: Cancel,
+    max_rows: int,
+    *,
+    live: bool,
 ) -> dict[str, Any]:
     run_id = new_id("run")
     with tempfile.TemporaryDirectory(prefix="lexsi-", dir=app.pool.scratch) as folder:
@@ -154,19 +178,39 @@ def _inspect(args: argparse.Namespace, app: Application, out: IO[str], cancel: C
     handle = _handle(args.path, app, cancel)
     if args.json:
         tables = [
-            {"name": t.name, "rows": t.rows, "columns": [c.model_dump(mode="json") | {"family": c.family} for c in t.columns]}
+            {
+                "name": t.name,
+                "rows": t.rows,
+                "columns": [c.model_dump(mode="json") | {"family": c.family} for c in t.columns],
+            }
             for t in handle.tables
         ]
-        body = {"schema_version": 1, "name": handle.name, "kind": handle.kind, "today": str(handle.today) if handle.today else None,
-                "synthetic": handle.synthetic, "tables": tables, "notes": list(app.catalog.notes(app.person(), handle.source_id))}
+        body = {
+            "schema_version": 1,
+            "name": handle.name,
+            "kind": handle.kind,
+            "today": str(handle.today) if handle.today else None,
+            "synthetic": handle.synthetic,
+            "tables": tables,
+            "notes": list(app.catalog.notes(app.person(), handle.source_id)),
+        }
         print(json.dumps(body, ensure_ascii=False), file=out)
         return 0
-    print(f"{handle.name}: {len(handle.tables)} tables, {handle.rows:,} rows" + (f", data to {handle.today}" if handle.today else ""), file=out)
+    print(
+        f"{handle.name}: {len(handle.tables)} tables, {handle.rows:,} rows"
+        + (f", data to {handle.today}" if handle.today else ""),
+        file=out,
+    )
     for table in handle.tables:
         print(f"\n{table.name} ({table.rows:,} rows)", file=out)
         for c in table.columns:
             marks = ", ".join(m for m in ("protected", "identifier", "masked") if getattr(c, m))
-            print(f"  {c.name}  {c.type}" + (f"  {c.nulls:,} missing" if c.nulls else "") + (f"  [{marks}]" if marks else ""), file=out)
+            print(
+                f"  {c.name}  {c.type}"
+                + (f"  {c.nulls:,} missing" if c.nulls else "")
+                + (f"  [{marks}]" if marks else ""),
+                file=out,
+            )
     return 0
 
 

@@ -61,7 +61,9 @@ class Application:
         self.background = Background()
         self.answering = Answering(settings, self.sql, self.engine, self.models, self.explanations)
         self.runs = RunRegistry(Runs(self.store), settings.home)
-        self.chats = Chats(self.store, self.runs, ChatRun(self.answering, self.catalog, self.artifacts, self.store), self.artifacts)
+        self.chats = Chats(
+            self.store, self.runs, ChatRun(self.answering, self.catalog, self.artifacts, self.store), self.artifacts
+        )
         self._preferences = Preferences(self.store)
 
     def close(self) -> None:
@@ -75,7 +77,7 @@ class Application:
         return LOCAL
 
     def planner_label(self) -> str:
-        """"Offline", or the language model's name."""
+        """ "Offline", or the language model's name."""
         return str(self.settings.llm_model) if self.settings.llm_configured else "Offline"
 
     def active_source(self, actor: Actor) -> str | None:
@@ -87,7 +89,9 @@ class Application:
     def set_active_source(self, actor: Actor, source_id: str) -> None:
         """Choose the source to work on; NotFound when it is not among this person's."""
         if source_id not in {s.id for s in self.catalog.sources(actor)}:
-            raise NotFound("There is no such data set.", where=source_id[:60], to_do="Choose one on the page Connect data.")
+            raise NotFound(
+                "There is no such data set.", where=source_id[:60], to_do="Choose one on the page Connect data."
+            )
         self._preferences.set(actor.id, _ACTIVE, source_id)
 
     def active_handle(self, actor: Actor) -> DatasetHandle | None:
@@ -100,8 +104,11 @@ class Application:
         if self.catalog.sources(actor):
             return None
         return self.background.start(
-            "demo", "Building the demo bank", lambda cancel, tell: self.catalog.ensure_demo(actor, tell=tell, cancel=cancel),
-            owner=actor.id, key="demo",
+            "demo",
+            "Building the demo bank",
+            lambda cancel, tell: self.catalog.ensure_demo(actor, tell=tell, cancel=cancel),
+            owner=actor.id,
+            key="demo",
         )
 
     def start_import(self, actor: Actor, kind: SourceKind, name: str, paths: Sequence[Path]) -> Task:

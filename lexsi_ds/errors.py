@@ -66,5 +66,5 @@ class EndpointFailed(LexsiError):
     """The language model's endpoint did not give a usable reply."""
 
 
-class Stopped(Exception):  # noqa: N818 - a person's wish, not an error
+class Stopped(Exception):
     """A person pressed Stop. Never caught to go on."""

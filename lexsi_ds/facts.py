@@ -125,8 +125,13 @@ def _same(mention: Mention, fact: float) -> bool:
     elif mention.scale in _SCALES:
         targets = [fact / _SCALES[mention.scale], abs(fact) / _SCALES[mention.scale]]
     half = 0.5 * 10.0**-mention.decimals * (1 + 1e-9)
-    return any(abs(mention.value - target) <= half for target in targets) if mention.decimals or mention.scale else any(
-        math.isclose(mention.value, t, abs_tol=1e-9) or (abs(t) >= 100 and mention.value == round(t)) for t in targets
+    return (
+        any(abs(mention.value - target) <= half for target in targets)
+        if mention.decimals or mention.scale
+        else any(
+            math.isclose(mention.value, t, abs_tol=1e-9) or (abs(t) >= 100 and mention.value == round(t))
+            for t in targets
+        )
     )
 
 

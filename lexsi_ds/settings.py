@@ -22,18 +22,30 @@ class Settings(BaseSettings):
         default_factory=lambda: Path(platformdirs.user_data_dir("lexsi-ds", appauthor=False)),
         description="Folder that holds the store, the data sets, the models and what runs produced.",
     )
-    store_url: str | None = Field(default=None, description="SQLAlchemy URL of the store; SQLite in the home by default.")
-    llm_base_url: str | None = Field(default=None, description="OpenAI-compatible endpoint; unset means the offline planner.")
+    store_url: str | None = Field(
+        default=None, description="SQLAlchemy URL of the store; SQLite in the home by default."
+    )
+    llm_base_url: str | None = Field(
+        default=None, description="OpenAI-compatible endpoint; unset means the offline planner."
+    )
     llm_api_key: SecretStr | None = Field(default=None, description="Key of that endpoint. Never logged or stored.")
     llm_model: str | None = Field(default=None, description="Model name at that endpoint.")
-    llm_timeout_s: float = Field(default=60, gt=0, description="Longest wait for one reply of the endpoint, in seconds.")
-    max_steps: int = Field(default=12, ge=1, le=100, description="Most planner steps of one run; then one final answer is asked for.")
+    llm_timeout_s: float = Field(
+        default=60, gt=0, description="Longest wait for one reply of the endpoint, in seconds."
+    )
+    max_steps: int = Field(
+        default=12, ge=1, le=100, description="Most planner steps of one run; then one final answer is asked for."
+    )
     threads: int = Field(default=2, ge=1, le=64, description="Threads of one worker (DuckDB, XGBoost).")
     sql_workers: int = Field(default=2, ge=1, le=16, description="Warm worker processes for SQL.")
     ml_workers: int = Field(default=1, ge=1, le=8, description="Warm worker processes for training and explaining.")
-    sql_timeout_s: float = Field(default=60, gt=0, description="Longest time of one query, in seconds; then its worker is killed.")
+    sql_timeout_s: float = Field(
+        default=60, gt=0, description="Longest time of one query, in seconds; then its worker is killed."
+    )
     sql_memory_mb: int = Field(default=2048, ge=512, description="Address space of one SQL worker, in MB.")
-    sql_result_mb: int = Field(default=2048, ge=1, description="Largest result file of one query, in MB; past it the query fails.")
+    sql_result_mb: int = Field(
+        default=2048, ge=1, description="Largest result file of one query, in MB; past it the query fails."
+    )
     ml_memory_mb: int = Field(default=6144, ge=1024, description="Address space of one training worker, in MB.")
     ml_timeout_s: float = Field(
         default=900,
@@ -42,8 +54,12 @@ class Settings(BaseSettings):
         description="Longest time of one training, in seconds.",
     )
     ingest_timeout_s: float = Field(default=1800, gt=0, description="Longest time of one import, in seconds.")
-    max_columns: int = Field(default=2000, ge=10, description="Most columns of one imported table; a wider one is refused.")
-    max_question_chars: int = Field(default=4000, ge=100, description="Longest question; a longer one is refused with its length.")
+    max_columns: int = Field(
+        default=2000, ge=10, description="Most columns of one imported table; a wider one is refused."
+    )
+    max_question_chars: int = Field(
+        default=4000, ge=100, description="Longest question; a longer one is refused with its length."
+    )
     log_level: str = Field(default="INFO", description="Level of the log on stderr.")
 
     @property

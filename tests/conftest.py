@@ -42,7 +42,7 @@ def application(shared_home: Path) -> Iterator[object]:
 
 
 @pytest.fixture(scope="session")
-def demo_handle(application):  # noqa: ANN001, ANN201 - the types are those of the two rooms above
+def demo_handle(application):
     """The demo bank's snapshot."""
     return application.catalog.ensure_demo(application.person())
 

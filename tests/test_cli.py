@@ -21,7 +21,15 @@ pytestmark = pytest.mark.xdist_group("demo")
 
 def run(home: Path, *args: str, cwd: Path = REPO, **more: str) -> subprocess.CompletedProcess[str]:
     env = os.environ | {"LEXSI_DS_HOME": str(home), "PYTHONPATH": str(REPO)} | more
-    return subprocess.run([sys.executable, "-m", "lexsi_ds", *args], cwd=cwd, env=env, capture_output=True, text=True, timeout=240, check=False)
+    return subprocess.run(
+        [sys.executable, "-m", "lexsi_ds", *args],
+        cwd=cwd,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
 
 
 @pytest.fixture
@@ -44,7 +52,14 @@ def test_the_north_star_runs_its_ten_steps_and_says_what_day_one_asks(home: Path
     body = json.loads(done.stdout)
     assert done.returncode == 0, done.stderr
     assert [s["tool"] for s in body["steps"]] == [
-        "inspect_data", "query_kg", "text_to_sql", "run_sql", "run_sql", "train_tabular_model", "predict", "explain_prediction",
+        "inspect_data",
+        "query_kg",
+        "text_to_sql",
+        "run_sql",
+        "run_sql",
+        "train_tabular_model",
+        "predict",
+        "explain_prediction",
         "summarize_result",
     ]
     predictions = body["predictions"]
@@ -54,8 +69,12 @@ def test_the_north_star_runs_its_ten_steps_and_says_what_day_one_asks(home: Path
     assert probabilities == sorted(probabilities, reverse=True)
     assert len(body["xai"]) == 10
     for case in body["xai"]:
-        assert sum(d["contribution"] for d in case["drivers"]) + case["base_value"] == pytest.approx(case["prediction"], abs=1e-4)
-        assert not any("gender" in d["feature"] or "birth" in d["feature"] or "status" in d["feature"] for d in case["drivers"])
+        assert sum(d["contribution"] for d in case["drivers"]) + case["base_value"] == pytest.approx(
+            case["prediction"], abs=1e-4
+        )
+        assert not any(
+            "gender" in d["feature"] or "birth" in d["feature"] or "status" in d["feature"] for d in case["drivers"]
+        )
     for word in ("403", "45", "apart", "refit", "ROC AUC", "234", "31"):
         assert word in body["answer"], word
 
@@ -88,7 +107,12 @@ def test_a_question_of_twenty_thousand_characters_is_refused_clearly(home: Path)
 
 
 def test_a_file_of_questions_gives_an_object_a_line_in_order(home: Path, tmp_path: Path) -> None:
-    lines = ['{"question": "How many accounts?"}', "not json", '{"question": "How many loans?", "context": "a hint"}', '{"context": "x"}']
+    lines = [
+        '{"question": "How many accounts?"}',
+        "not json",
+        '{"question": "How many loans?", "context": "a hint"}',
+        '{"context": "x"}',
+    ]
     (tmp_path / "q.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     done = run(home, "ask", "--file", str(tmp_path / "q.jsonl"))
     bodies = [json.loads(line) for line in done.stdout.splitlines()]
@@ -100,14 +124,23 @@ def test_a_csv_file_is_a_data_set_of_its_own(home: Path, tmp_path: Path) -> None
     (tmp_path / "fruit.csv").write_text("name,price\napple,3\npear,5\nplum,\n", encoding="utf-8")
     body = json.loads(run(home, "ask", "How many rows?", "--dataset", str(tmp_path / "fruit.csv"), "--json").stdout)
     assert body["state"] == "answered" and body["result"]["rows"] == [[3]]
-    again = json.loads(run(home, "ask", "What is the average price?", "--dataset", str(tmp_path / "fruit.csv"), "--json").stdout)
+    again = json.loads(
+        run(home, "ask", "What is the average price?", "--dataset", str(tmp_path / "fruit.csv"), "--json").stdout
+    )
     assert again["result"]["rows"][0][0] == 4.0
 
 
-@pytest.mark.parametrize(("name", "content", "words"), [
-    ("empty.csv", b"", "empty"), ("binary.csv", bytes(range(256)) * 40, ""), ("missing.csv", None, ""),
-])
-def test_bad_files_get_a_clear_message(home: Path, tmp_path: Path, name: str, content: bytes | None, words: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("empty.csv", b"", "empty"),
+        ("binary.csv", bytes(range(256)) * 40, ""),
+        ("missing.csv", None, ""),
+    ],
+)
+def test_bad_files_get_a_clear_message(
+    home: Path, tmp_path: Path, name: str, content: bytes | None, words: str
+) -> None:
     if content is not None:
         (tmp_path / name).write_bytes(content)
     done = run(home, "ask", "How many rows?", "--dataset", str(tmp_path / name), "--json")
@@ -119,7 +152,14 @@ def test_bad_files_get_a_clear_message(home: Path, tmp_path: Path, name: str, co
 def test_inspect_says_what_is_there(home: Path) -> None:
     body = json.loads(run(home, "inspect", "demo", "--json").stdout)
     assert {t["name"]: t["rows"] for t in body["tables"]} == {
-        "account": 4500, "card": 892, "client": 5369, "disp": 5369, "district": 77, "loan": 682, "order": 6471, "trans": 1_056_320,
+        "account": 4500,
+        "card": 892,
+        "client": 5369,
+        "disp": 5369,
+        "district": 77,
+        "loan": 682,
+        "order": 6471,
+        "trans": 1_056_320,
     }
     assert body["synthetic"] and body["today"] == "1998-12-31"
     text = run(home, "inspect", "demo")
@@ -138,13 +178,22 @@ def test_the_readme_commands_run(home: Path) -> None:
 
 def test_the_real_bank_gives_its_own_counts(home: Path, shared_data: Path) -> None:
     body = json.loads(run(home, "ask", NORTH_STAR, "--dataset", str(shared_data / "berka"), "--json").stdout)
-    assert body["state"] == "answered" and body["predictions"]["row_count"] == 448 and body["predictions"]["ranked_count"] == 403
+    assert (
+        body["state"] == "answered"
+        and body["predictions"]["row_count"] == 448
+        and body["predictions"]["ranked_count"] == 403
+    )
 
 
 def test_ctrl_c_stops_with_130_and_leaves_no_worker(home: Path) -> None:
     env = os.environ | {"LEXSI_DS_HOME": str(home), "PYTHONPATH": str(REPO)}
     process = subprocess.Popen(
-        [sys.executable, "-m", "lexsi_ds", "ask", NORTH_STAR], cwd=REPO, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        [sys.executable, "-m", "lexsi_ds", "ask", NORTH_STAR],
+        cwd=REPO,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
         start_new_session=True,
     )
     assert process.stderr is not None

@@ -63,7 +63,9 @@ def test_lines_stay_lines() -> None:
 
 
 def test_facts_of_nested_values() -> None:
-    facts = facts_of("r", {"a": [1, Decimal("2.5")], "d": date(1998, 12, 31), "none": None, "nan": float("nan"), "flag": True})
+    facts = facts_of(
+        "r", {"a": [1, Decimal("2.5")], "d": date(1998, 12, 31), "none": None, "nan": float("nan"), "flag": True}
+    )
     assert facts == {"r.a[0]": 1, "r.a[1]": 2.5, "r.d": "1998-12-31"}
 
 

@@ -14,7 +14,12 @@ from packaging.version import Version
 from scripts.write_docs import DOCS, PAGES
 
 REPO = Path(__file__).resolve().parent.parent
-CODE = [*(REPO / "lexsi_ds").rglob("*.py"), *(REPO / "components").rglob("*.py"), *(REPO / "pages").glob("*.py"), REPO / "app.py"]
+CODE = [
+    *(REPO / "lexsi_ds").rglob("*.py"),
+    *(REPO / "components").rglob("*.py"),
+    *(REPO / "pages").glob("*.py"),
+    REPO / "app.py",
+]
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -29,7 +34,14 @@ def test_every_cache_key_is_documented() -> None:
         text = path.read_text(encoding="utf-8")
         written |= set(re.findall(r'cache(?:\.get|\.setdefault)?[\[(]\s*f?"([\w:]+)', text))
         for block in re.findall(r"ctx\.cache \|= \{(.*?)\n    \}", text, re.S):
-            written |= set(re.findall(r'"([a-z_]+)":', block)) - {"task_type", "target_column", "entity_column", "pred", "prob", "entity"}
+            written |= set(re.findall(r'"([a-z_]+)":', block)) - {
+                "task_type",
+                "target_column",
+                "entity_column",
+                "pred",
+                "prob",
+                "entity",
+            }
     keys = {re.sub(r":$", ":<", key) for key in written}
     missing = sorted(k for k in keys if f"`{k}" not in page)
     assert not missing, missing
@@ -39,9 +51,19 @@ def test_every_cache_key_is_documented() -> None:
 @pytest.mark.parametrize(
     ("package", "least", "below"),
     [
-        ("streamlit", "1.67", "2"), ("duckdb", "1.5.5", "1.5.6"), ("duckdb-extension-sqlite-scanner", "1.5.5", "1.5.6"),
-        ("pandas", "3.0", "4"), ("plotly", "7.0", "8"), ("shap", "0.51", "1"), ("openai", "3.0", "4"), ("sqlglot", "30", "31"),
-        ("sqlalchemy", "2.1", "3"), ("alembic", "1.18", "2"), ("scikit-learn", "1.8", "2"), ("pydantic", "2.12", "3"), ("pyarrow", "22", "27"),
+        ("streamlit", "1.67", "2"),
+        ("duckdb", "1.5.5", "1.5.6"),
+        ("duckdb-extension-sqlite-scanner", "1.5.5", "1.5.6"),
+        ("pandas", "3.0", "4"),
+        ("plotly", "7.0", "8"),
+        ("shap", "0.51", "1"),
+        ("openai", "3.0", "4"),
+        ("sqlglot", "30", "31"),
+        ("sqlalchemy", "2.1", "3"),
+        ("alembic", "1.18", "2"),
+        ("scikit-learn", "1.8", "2"),
+        ("pydantic", "2.12", "3"),
+        ("pyarrow", "22", "27"),
     ],
 )
 def test_the_resolved_versions_are_the_meant_ones(package: str, least: str, below: str) -> None:
@@ -62,9 +84,17 @@ def _installed(name: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize("pattern", [
-    r"unsafe_allow_html\s*=\s*True", r"\bpickle\b\.load", r"joblib\.load", r"(?<![\w.])eval\(", r"(?<![\w.])exec\(", r"st\.navigation\(",
-])
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"unsafe_allow_html\s*=\s*True",
+        r"\bpickle\b\.load",
+        r"joblib\.load",
+        r"(?<![\w.])eval\(",
+        r"(?<![\w.])exec\(",
+        r"st\.navigation\(",
+    ],
+)
 def test_refused_constructs_are_absent(pattern: str) -> None:
     hits = [str(p.relative_to(REPO)) for p in CODE if p.exists() and re.search(pattern, p.read_text(encoding="utf-8"))]
     assert not hits
@@ -72,7 +102,11 @@ def test_refused_constructs_are_absent(pattern: str) -> None:
 
 def test_only_settings_reads_the_environment() -> None:
     allowed = {"settings.py", "process.py"}  # a worker's environment is made from the server's, less its secrets
-    hits = [p.name for p in (REPO / "lexsi_ds").rglob("*.py") if p.name not in allowed and re.search(r"os\.(environ|getenv)", p.read_text(encoding="utf-8"))]
+    hits = [
+        p.name
+        for p in (REPO / "lexsi_ds").rglob("*.py")
+        if p.name not in allowed and re.search(r"os\.(environ|getenv)", p.read_text(encoding="utf-8"))
+    ]
     assert not hits
 
 
@@ -82,7 +116,14 @@ def test_the_core_does_not_load_streamlit() -> None:
 
 
 def test_arrows_point_down_only() -> None:
-    done = subprocess.run([Path(sys.executable).parent / "lint-imports"], cwd=REPO, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        [Path(sys.executable).parent / "lint-imports"],
+        cwd=REPO,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout
 
 

@@ -52,7 +52,9 @@ class Answering:
                 self._known.move_to_end(handle.snapshot_id)
                 return found
         model = semantic_model(handle, lambda sql: self.sql.frame(handle, sql))
-        made = Knowledge(model, KnowledgeGraph(model), ValueIndex.build(handle, model, lambda sql: self.sql.frame(handle, sql)))
+        made = Knowledge(
+            model, KnowledgeGraph(model), ValueIndex.build(handle, model, lambda sql: self.sql.frame(handle, sql))
+        )
         with self._lock:
             self._known[handle.snapshot_id] = made
             while len(self._known) > _KEPT_SNAPSHOTS:
@@ -60,14 +62,32 @@ class Answering:
         return made
 
     def context(
-        self, handle: DatasetHandle, run_id: str, folder: Path, *, actor: Actor = LOCAL, session: SessionContext | None = None,
-        cancel: Cancel | None = None, hints: str = "", offline: bool = False,
+        self,
+        handle: DatasetHandle,
+        run_id: str,
+        folder: Path,
+        *,
+        actor: Actor = LOCAL,
+        session: SessionContext | None = None,
+        cancel: Cancel | None = None,
+        hints: str = "",
+        offline: bool = False,
     ) -> AgentContext:
         """A fresh context of one run."""
         return AgentContext(
-            dataset=handle, run_id=run_id, sql=self.sql, engine=self.engine, knowledge=self.knowledge(handle), folder=folder,
-            actor=actor, models=self.models, explanations=self.explanations, llm=None if offline else LLMClient.from_settings(self.settings),
-            session=session or SessionContext(), cancel=cancel or Cancel(), hints=hints,
+            dataset=handle,
+            run_id=run_id,
+            sql=self.sql,
+            engine=self.engine,
+            knowledge=self.knowledge(handle),
+            folder=folder,
+            actor=actor,
+            models=self.models,
+            explanations=self.explanations,
+            llm=None if offline else LLMClient.from_settings(self.settings),
+            session=session or SessionContext(),
+            cancel=cancel or Cancel(),
+            hints=hints,
         )
 
     def loop(self, ctx: AgentContext, sink: ArtifactSink | None = None) -> AgentLoop:

@@ -11,7 +11,14 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 RunState = Literal[
-    "answered", "needs_clarification", "cannot_answer", "refused", "failed", "stopped", "limit_reached", "interrupted",
+    "answered",
+    "needs_clarification",
+    "cannot_answer",
+    "refused",
+    "failed",
+    "stopped",
+    "limit_reached",
+    "interrupted",
 ]
 
 
@@ -104,7 +111,8 @@ class Done(_Event):
 
 
 Event = Annotated[
-    Thinking | ToolCalled | Progress | ToolReturned | Delta | Ask | Failed | Done, Field(discriminator="type"),
+    Thinking | ToolCalled | Progress | ToolReturned | Delta | Ask | Failed | Done,
+    Field(discriminator="type"),
 ]
 _ADAPTER: TypeAdapter[Event] = TypeAdapter(Event)
 

@@ -46,7 +46,11 @@ class AgentLoop:
     """One planner, one set of tools. A loop serves one run."""
 
     def __init__(
-        self, planner: Planner, *, tools: Mapping[str, Tool] | None = None, limits: RunLimits | None = None,
+        self,
+        planner: Planner,
+        *,
+        tools: Mapping[str, Tool] | None = None,
+        limits: RunLimits | None = None,
         sink: ArtifactSink | None = None,
     ) -> None:
         self._planner = planner
@@ -56,16 +60,16 @@ class AgentLoop:
 
     def run(self, question: str, ctx: AgentContext) -> ev.Done:
         """Run to the end; returns the last event."""
-        last: ev.Event | None = None
-        for last in self.stream(question, ctx):
-            pass
+        last = list(self.stream(question, ctx))[-1]
         assert isinstance(last, ev.Done)
         return last
 
     def stream(self, question: str, ctx: AgentContext) -> Iterator[ev.Event]:
         """Events as they happen. Closing the generator stops the run."""
         out: queue.SimpleQueue[ev.Event] = queue.SimpleQueue()
-        thread = threading.Thread(target=self.drive, args=(question, ctx, out.put), name=f"run-{ctx.run_id}", daemon=True)
+        thread = threading.Thread(
+            target=self.drive, args=(question, ctx, out.put), name=f"run-{ctx.run_id}", daemon=True
+        )
         thread.start()
         over, seq = False, 0
         try:
@@ -78,7 +82,7 @@ class AgentLoop:
                 ctx.cancel.set()
 
     def drive(self, question: str, ctx: AgentContext, emit: Emit) -> None:
-        """Run to the end in this thread, handing every event to ``emit``; the last is ``done``, exactly once, never an exception."""
+        """Run to the end in this thread, handing every event to ``emit``; ``done`` is the last, once. Never raises."""
         ctx.cache.clear()
         ctx.cache["question"] = question
         run = _Run(question, ctx, emit, self._planner, self._tools, self._limits, self._sink)
@@ -101,14 +105,23 @@ class _Run:
     """The state of one run."""
 
     def __init__(
-        self, question: str, ctx: AgentContext, emit: Emit, planner: Planner, tools: dict[str, Tool], limits: RunLimits,
+        self,
+        question: str,
+        ctx: AgentContext,
+        emit: Emit,
+        planner: Planner,
+        tools: dict[str, Tool],
+        limits: RunLimits,
         sink: ArtifactSink,
     ) -> None:
         self._ctx, self._emit, self._planner, self._tools, self._sink = ctx, emit, planner, tools, sink
         self._limits = limits
         self._done = Done()
         self._state = PlanState(
-            question=question, dataset_summary=dataset_summary(ctx), tools=tuple(t.spec for t in tools.values()), context=ctx.hints,
+            question=question,
+            dataset_summary=dataset_summary(ctx),
+            tools=tuple(t.spec for t in tools.values()),
+            context=ctx.hints,
         )
         self._failures = 0
         self._calls = 0
@@ -142,8 +155,14 @@ class _Run:
         if task := cache.get("_task"):
             caveats += task.notes
         return ev.Done(
-            state=state, answer=answer, reading=getattr(reading, "reading", None), caveats=caveats, suggestions=list(suggestions),
-            removed=self._removed, tool_calls=self._calls, usage=self._planner.usage | self._llm_usage(),
+            state=state,
+            answer=answer,
+            reading=getattr(reading, "reading", None),
+            caveats=caveats,
+            suggestions=list(suggestions),
+            removed=self._removed,
+            tool_calls=self._calls,
+            usage=self._planner.usage | self._llm_usage(),
         )
 
     def _llm_usage(self) -> dict[str, int]:
@@ -153,12 +172,19 @@ class _Run:
         """Run one tool, or answer why it may not run."""
         call_id = new_id("call")
         self._calls += 1
-        self._emit(ev.ToolCalled(call_id=call_id, name=decision.tool, argument=_argument(decision.args), args=_shown(decision.args)))
+        self._emit(
+            ev.ToolCalled(
+                call_id=call_id, name=decision.tool, argument=_argument(decision.args), args=_shown(decision.args)
+            )
+        )
         started = time.perf_counter()
         refused, result = self._result(decision, call_id)
         self._ctx.cancel.check()
         if not result.summary.strip():
-            result.summary = result.error or f"{decision.tool} {'ended without a word' if result.ok else 'failed without saying why'}."
+            result.summary = (
+                result.error
+                or f"{decision.tool} {'ended without a word' if result.ok else 'failed without saying why'}."
+            )
         tool = self._tools.get(decision.tool)
         summary = _cut(result.summary, tool.spec.summary_cap if tool else 2000)
         if result.ok:
@@ -176,8 +202,11 @@ class _Run:
         meta: dict[str, Any] = {"seconds": round(time.perf_counter() - started, 4), "refused": refused}
         if result.error:
             meta["error"] = result.error
-        self._emit(ev.ToolReturned(
-            call_id=call_id, name=decision.tool, ok=result.ok, summary=summary, artifact_ids=artifacts, meta=meta))
+        self._emit(
+            ev.ToolReturned(
+                call_id=call_id, name=decision.tool, ok=result.ok, summary=summary, artifact_ids=artifacts, meta=meta
+            )
+        )
 
     def _result(self, decision: CallTool, call_id: str) -> tuple[bool, ToolResult]:
         """Whether the loop refused the call, and what came of it."""
@@ -193,8 +222,14 @@ class _Run:
         if rule := broken(decision.tool, decision.args, self._done, self._ctx):
             return True, refuse(rule)
         self.phase = decision.tool
-        self._ctx.tell = lambda m: self._emit(ev.Progress(
-            call_id=call_id, done=float(m.get("done") or 0), total=float(m.get("total") or 0), text=str(m.get("text") or "")))
+        self._ctx.tell = lambda m: self._emit(
+            ev.Progress(
+                call_id=call_id,
+                done=float(m.get("done") or 0),
+                total=float(m.get("total") or 0),
+                text=str(m.get("text") or ""),
+            )
+        )
         return False, self._run_tool(tool, args)
 
     def _run_tool(self, tool: Tool, args: Any) -> ToolResult:
@@ -212,7 +247,9 @@ class _Run:
     def _answer(self, decision: Answer) -> ev.Done:
         """End with an answer; a prediction is summarized first, and prose is held to the facts."""
         if self._done.owes_summary:
-            self._call(CallTool("summarize_result", {"question": self._state.question}, "the loop: predict must be summarized"))
+            self._call(
+                CallTool("summarize_result", {"question": self._state.question}, "the loop: predict must be summarized")
+            )
             decision = Answer(None, decision.state, decision.suggestions)
         narrative = self._ctx.cache.get("_narrative")
         if decision.text is None or decision.state != "answered":

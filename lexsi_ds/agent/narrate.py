@@ -53,7 +53,10 @@ def analytic(frame: pd.DataFrame, reading: Analytic | None) -> str:
     groups = reading.group_columns if reading else ()
     if not groups or value is None or value not in frame.columns:
         return f"The result has {len(frame):,} {plural('row', len(frame))}; the table shows them."
-    parts = [f"{', '.join(number(row[g]) for g in groups if g in row)}: {_with_unit(row[value], reading)}{_count(row)}" for row in rows]
+    parts = [
+        f"{', '.join(number(row[g]) for g in groups if g in row)}: {_with_unit(row[value], reading)}{_count(row)}"
+        for row in rows
+    ]
     rest = f" The table shows all {len(frame):,}." if len(frame) > _SHOWN_GROUPS else ""
     return f"{label} by {' and '.join(g.replace('_', ' ') for g in groups)}. " + "; ".join(parts) + "." + rest
 
@@ -102,13 +105,16 @@ def _apart(frame: pd.DataFrame, ranked: pd.DataFrame, task: Any, noun: str) -> l
     if not len(apart) or task.apart is None:
         return []
     first = (
-        f"The {len(apart):,} {plural(noun, len(apart))} with {task.apart.column} {task.apart.value} ({task.apart.label}) are listed "
-        "apart."
+        f"The {len(apart):,} {plural(noun, len(apart))} with {task.apart.column} {task.apart.value} ({task.apart.label}) are "
+        "listed apart."
     )
     if not len(ranked):
         return [first]
-    return [first, f"As a check of the model, their median probability is {apart['probability'].median():.2f} against "
-                   f"{ranked['probability'].median():.2f} for the ranked ones."]
+    return [
+        first,
+        f"As a check of the model, their median probability is {apart['probability'].median():.2f} against "
+        f"{ranked['probability'].median():.2f} for the ranked ones.",
+    ]
 
 
 def _stability(shown: dict[str, Any], ranked: pd.DataFrame, top: pd.DataFrame) -> list[str]:
@@ -165,8 +171,11 @@ def explanation(cases: list[CaseExplanation], card: ModelCard, failures: list[di
     for case in cases[:10]:
         status = "; ".join(f"{k} {_plain_text(v)}" for k, v in list(case.display.items())[:3] if v is not None)
         head = case.summary or f"{card.task.entity_label.capitalize()} {case.case_id} is at {case.prediction:.2f}."
-        tail = f" It is one of the training rows ({status}): its score is out of fold." if case.scored == "out_of_fold" else (
-            f" ({status})" if status else "")
+        tail = (
+            f" It is one of the training rows ({status}): its score is out of fold."
+            if case.scored == "out_of_fold"
+            else (f" ({status})" if status else "")
+        )
         parts.append(head + tail)
     for failure in failures[:5]:
         parts.append(f"Not explained: {failure['error']}.")

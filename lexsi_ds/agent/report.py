@@ -29,18 +29,47 @@ def report(question: str, events: Sequence[ev.Event], ctx: AgentContext, *, max_
     ask = next((e for e in events if isinstance(e, ev.Ask)), None)
     errors = [e.message for e in events if isinstance(e, ev.Failed)]
     return {
-        "schema_version": SCHEMA_VERSION, "run_id": ctx.run_id, "question": question, "state": done.state,
-        "answer": done.answer or (errors[-1] if errors else None), "reading": done.reading,
-        "options": ask.options if ask else None, "suggestions": done.suggestions or None, "caveats": done.caveats or None,
-        "sql": ctx.cache.get("last_sql"), "result": _result(ctx, max_rows), "steps": _steps(events),
-        "predictions": _predictions(ctx), "xai": _xai(ctx), "sources": _sources(ctx), "usage": done.usage or None,
+        "schema_version": SCHEMA_VERSION,
+        "run_id": ctx.run_id,
+        "question": question,
+        "state": done.state,
+        "answer": done.answer or (errors[-1] if errors else None),
+        "reading": done.reading,
+        "options": ask.options if ask else None,
+        "suggestions": done.suggestions or None,
+        "caveats": done.caveats or None,
+        "sql": ctx.cache.get("last_sql"),
+        "result": _result(ctx, max_rows),
+        "steps": _steps(events),
+        "predictions": _predictions(ctx),
+        "xai": _xai(ctx),
+        "sources": _sources(ctx),
+        "usage": done.usage or None,
     }
 
 
 def refused(question: str, state: str, message: str) -> dict[str, Any]:
     """The object for a question that never became a run, such as a line of a file that is no JSON."""
-    keys = ("run_id", "reading", "options", "suggestions", "caveats", "sql", "result", "predictions", "xai", "sources", "usage")
-    return {"schema_version": SCHEMA_VERSION, "question": question, "state": state, "answer": message, "steps": []} | dict.fromkeys(keys)
+    keys = (
+        "run_id",
+        "reading",
+        "options",
+        "suggestions",
+        "caveats",
+        "sql",
+        "result",
+        "predictions",
+        "xai",
+        "sources",
+        "usage",
+    )
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "question": question,
+        "state": state,
+        "answer": message,
+        "steps": [],
+    } | dict.fromkeys(keys)
 
 
 def _result(ctx: AgentContext, max_rows: int) -> dict[str, Any] | None:
@@ -56,8 +85,15 @@ def _result(ctx: AgentContext, max_rows: int) -> dict[str, Any] | None:
 def _steps(events: Sequence[ev.Event]) -> list[dict[str, Any]]:
     calls = {e.call_id: e for e in events if isinstance(e, ev.ToolCalled)}
     return [
-        {"tool": e.name, "args": calls[e.call_id].args, "ok": e.ok, "summary": e.summary, "seconds": e.meta.get("seconds")}
-        for e in events if isinstance(e, ev.ToolReturned) and e.call_id in calls
+        {
+            "tool": e.name,
+            "args": calls[e.call_id].args,
+            "ok": e.ok,
+            "summary": e.summary,
+            "seconds": e.meta.get("seconds"),
+        }
+        for e in events
+        if isinstance(e, ev.ToolReturned) and e.call_id in calls
     ]
 
 
@@ -67,7 +103,9 @@ def _predictions(ctx: AgentContext) -> dict[str, Any] | None:
         return None
     top = top_rows(frame, shown["top_k"])
     return {
-        "row_count": len(frame), "ranked_count": shown["ranked"], "columns": [str(c) for c in frame.columns],
+        "row_count": len(frame),
+        "ranked_count": shown["ranked"],
+        "columns": [str(c) for c in frame.columns],
         "top": [{str(k): plain(v) for k, v in row.items()} for row in top.to_dict("records")],
     }
 
@@ -78,8 +116,14 @@ def _xai(ctx: AgentContext) -> list[dict[str, Any]] | None:
         return None
     return [
         {
-            "case_id": c.case_id, "scale": c.scale, "base_value": plain(c.base_value), "prediction": plain(c.prediction),
-            "drivers": [{"feature": d.feature, "value": plain(d.value), "contribution": plain(d.contribution)} for d in c.drivers],
+            "case_id": c.case_id,
+            "scale": c.scale,
+            "base_value": plain(c.base_value),
+            "prediction": plain(c.prediction),
+            "drivers": [
+                {"feature": d.feature, "value": plain(d.value), "contribution": plain(d.contribution)}
+                for d in c.drivers
+            ],
             "summary": c.summary,
         }
         for c in cases

@@ -45,7 +45,7 @@ def broken(tool: str, args: dict[str, Any], done: Done, ctx: AgentContext) -> st
     if tool in _SQL_TOOLS and "query_kg" not in done.succeeded:
         nouns = ctx.knowledge.graph.ambiguous_nouns(str(ctx.cache.get("question", "")))
         if nouns:
-            return f"{_listed(nouns)} can mean more than one thing here: call query_kg with the user's full question before any SQL."
+            return f"{_listed(nouns)} can mean more than one thing here: call query_kg with the full question before any SQL."
     if tool == "run_sql":
         return _inline_sql(full_sql(str(args.get("sql", "")), ctx), done, ctx)
     return None

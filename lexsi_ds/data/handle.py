@@ -14,7 +14,20 @@ from pydantic import BaseModel, ConfigDict
 SourceKind = Literal["demo", "pkdd", "files", "sqlite", "derived", "s3"]
 TypeFamily = Literal["number", "text", "date", "boolean", "other"]
 
-_NUMBER = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", "FLOAT", "DOUBLE"}
+_NUMBER = {
+    "TINYINT",
+    "SMALLINT",
+    "INTEGER",
+    "BIGINT",
+    "HUGEINT",
+    "UTINYINT",
+    "USMALLINT",
+    "UINTEGER",
+    "UBIGINT",
+    "UHUGEINT",
+    "FLOAT",
+    "DOUBLE",
+}
 
 
 class Value(BaseModel):

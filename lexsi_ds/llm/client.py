@@ -34,10 +34,14 @@ class Reply:
 class LLMClient:
     """Chat completions at temperature 0, with the official package's own retries and back-off on 429 and 5xx."""
 
-    def __init__(self, base_url: str, model: str, api_key: str | None = None, *, timeout_s: float = 60, retries: int = 2) -> None:
+    def __init__(
+        self, base_url: str, model: str, api_key: str | None = None, *, timeout_s: float = 60, retries: int = 2
+    ) -> None:
         self.model = model
         self._secret = api_key or ""
-        self._client = openai.OpenAI(base_url=base_url, api_key=api_key or "none", timeout=timeout_s, max_retries=retries)
+        self._client = openai.OpenAI(
+            base_url=base_url, api_key=api_key or "none", timeout=timeout_s, max_retries=retries
+        )
         self._lock = threading.Lock()
         self._usage = {"prompt_tokens": 0, "completion_tokens": 0, "requests": 0}
 
@@ -81,8 +85,14 @@ class LLMClient:
         elif isinstance(error, openai.AuthenticationError):
             what, todo = "The endpoint refused the key.", "Check LEXSI_DS_LLM_API_KEY."
         elif isinstance(error, openai.APIStatusError):
-            what, todo = f"The endpoint answered with status {error.status_code}.", "Try again later, or check the model's name."
+            what, todo = (
+                f"The endpoint answered with status {error.status_code}.",
+                "Try again later, or check the model's name.",
+            )
         else:
-            what, todo = f"The endpoint's reply could not be read ({type(error).__name__}).", "Check that it speaks the OpenAI protocol."
+            what, todo = (
+                f"The endpoint's reply could not be read ({type(error).__name__}).",
+                "Check that it speaks the OpenAI protocol.",
+            )
         log.warning("endpoint failed: %s", what)
         return EndpointFailed(what, where=self.model, to_do=todo)

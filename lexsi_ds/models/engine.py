@@ -14,8 +14,16 @@ from lexsi_ds.models.card import ModelCard
 from lexsi_ds.models.task import TaskSpec
 
 PREDICTION_COLUMNS = (
-    "rank", "segment", "prediction", "probability", "probability_low", "probability_high", "rank_low", "rank_high",
-    "top_share", "scored",
+    "rank",
+    "segment",
+    "prediction",
+    "probability",
+    "probability_low",
+    "probability_high",
+    "rank_low",
+    "rank_high",
+    "top_share",
+    "scored",
 )
 """Columns of a predictions frame after the entity column, in this order; the task's display columns follow.
 
@@ -118,7 +126,9 @@ class GlobalExplanation(Value):
 class ModelEngine(Protocol):
     """Trains and uses models. Every method may raise ModelRefused, BadInput, WorkerFailed or Stopped."""
 
-    def train(self, frame: pd.DataFrame, task: TaskSpec, *, model_type: str | None = None) -> tuple[ModelRef, ModelCard]:
+    def train(
+        self, frame: pd.DataFrame, task: TaskSpec, *, model_type: str | None = None
+    ) -> tuple[ModelRef, ModelCard]:
         """Train on the context frame (n rows, one a row of the entity)."""
         ...
 

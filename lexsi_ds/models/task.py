@@ -12,8 +12,18 @@ from lexsi_ds.data.handle import Value
 TaskType = Literal["classification", "regression"]
 FeatureKind = Literal["numeric", "categorical", "boolean"]
 LeftOutReason = Literal[
-    "undated", "protected", "post_outcome", "identifier", "constant", "all_null", "duplicate", "target", "masked",
-    "high_cardinality", "date", "leak",
+    "undated",
+    "protected",
+    "post_outcome",
+    "identifier",
+    "constant",
+    "all_null",
+    "duplicate",
+    "target",
+    "masked",
+    "high_cardinality",
+    "date",
+    "leak",
 ]
 
 

@@ -62,16 +62,29 @@ class Drafts:
             if draft.derived_from is None:
                 raise NotFound("The draft names no data set.", to_do="Make it again from the answer.")
             artifact = self._artifacts.get(actor, draft.derived_from)
-            dataset_id = self._catalog.save_derived(actor, draft.source_id, draft.dataset_name, artifact.path, draft.run_id).dataset_id
+            dataset_id = self._catalog.save_derived(
+                actor, draft.source_id, draft.dataset_name, artifact.path, draft.run_id
+            ).dataset_id
         return self._findings.propose(
-            actor, dataset_id=dataset_id, title=draft.title, statement=draft.statement, columns=draft.columns,
-            check_sql=draft.check_sql or None, source="agent", run_id=draft.run_id, source_id=draft.source_id,
+            actor,
+            dataset_id=dataset_id,
+            title=draft.title,
+            statement=draft.statement,
+            columns=draft.columns,
+            check_sql=draft.check_sql or None,
+            source="agent",
+            run_id=draft.run_id,
+            source_id=draft.source_id,
         )
 
     def _of_model(self, run_id: str, source_id: str, card: ModelCard, trained: Artifact) -> FindingDraft | None:
         """The known rows split at the median of the feature that separates the outcomes most."""
         frame, task = trained.frame(), card.task
-        best = max((s for f in card.features if (s := _split(frame, f.feature.name, task.target_column))), key=lambda s: s["gap"], default=None)
+        best = max(
+            (s for f in card.features if (s := _split(frame, f.feature.name, task.target_column))),
+            key=lambda s: s["gap"],
+            default=None,
+        )
         if best is None:
             return None
         feature = next(f.feature for f in card.features if f.feature.name == best["name"])
@@ -82,7 +95,8 @@ class Drafts:
         n_more, n_less = (best["n_low"], best["n_high"]) if side == "<=" else (best["n_high"], best["n_low"])
         noun = f"{task.entity_label}s"
         statement = (
-            f"{noun.capitalize()} with {feature.label} {'of at most' if side == '<=' else 'above'} {bound:,.6g}{unit} end in {task.target_label} "
+            f"{noun.capitalize()} with {feature.label} {'of at most' if side == '<=' else 'above'} {bound:,.6g}{unit} "
+            f"end in {task.target_label} "
             f"more often than the others ({more:.1%} of {n_more} against {less:.1%} of {n_less})."
         )
         check = (
@@ -91,16 +105,27 @@ class Drafts:
             "WHERE with_it <= the_others OR with_it IS NULL OR the_others IS NULL"
         )
         return FindingDraft(
-            run_id=run_id, source_id=source_id, dataset_id=None, dataset_name=f"{task.title} known outcomes", derived_from=trained.id,
-            title=f"{task.target_label.capitalize()} goes with {feature.label}"[:120], statement=statement[:500],
-            columns=(best["name"], task.target_column), check_sql=check,
+            run_id=run_id,
+            source_id=source_id,
+            dataset_id=None,
+            dataset_name=f"{task.title} known outcomes",
+            derived_from=trained.id,
+            title=f"{task.target_label.capitalize()} goes with {feature.label}"[:120],
+            statement=statement[:500],
+            columns=(best["name"], task.target_column),
+            check_sql=check,
         )
 
     def _of_result(self, actor: Actor, run_id: str, source_id: str, result: Artifact) -> FindingDraft | None:
         """A value that stays near what it is, or the group that stays on top."""
         frame, meta = result.frame(), result.meta
         value, groups = meta.get("value_column"), list(meta.get("group_columns") or ())
-        if value is None or value not in frame.columns or not len(frame) or not pd.api.types.is_numeric_dtype(frame[value]):
+        if (
+            value is None
+            or value not in frame.columns
+            or not len(frame)
+            or not pd.api.types.is_numeric_dtype(frame[value])
+        ):
             return None
         label = str(meta.get("reading") or value)
         table = self._single_table(actor, source_id, str(meta["sql"]))
@@ -113,15 +138,28 @@ class Drafts:
         low, high = sorted((now * (1 - _BAND), now * (1 + _BAND)))
         column = _quoted(value)
         return FindingDraft(
-            run_id=run_id, source_id=source_id, dataset_id=table[0] if table else None, dataset_name=table[1] if table else label[:60],
-            derived_from=None if table else result.id, title=f"{label}: about {now:,.6g}"[:120],
-            statement=f"{label} stays within {_BAND:.0%} of {now:,.6g}."[:500], columns=(),
+            run_id=run_id,
+            source_id=source_id,
+            dataset_id=table[0] if table else None,
+            dataset_name=table[1] if table else label[:60],
+            derived_from=None if table else result.id,
+            title=f"{label}: about {now:,.6g}"[:120],
+            statement=f"{label} stays within {_BAND:.0%} of {now:,.6g}."[:500],
+            columns=(),
             check_sql=f"{inner}\nWHERE {column} IS NULL OR {column} NOT BETWEEN {low!r} AND {high!r}",
         )
 
     def _top_group(
-        self, frame: pd.DataFrame, value: str, group: str, label: str, run_id: str, source_id: str,
-        table: tuple[str, str] | None, result: Artifact, inner: str,
+        self,
+        frame: pd.DataFrame,
+        value: str,
+        group: str,
+        label: str,
+        run_id: str,
+        source_id: str,
+        table: tuple[str, str] | None,
+        result: Artifact,
+        inner: str,
     ) -> FindingDraft | None:
         if frame[value].isna().all() or group not in frame.columns or len(frame) < 2:
             return None
@@ -130,9 +168,14 @@ class Drafts:
             return None
         shown, column = str(best[group]).replace("'", "''"), _quoted(value)
         return FindingDraft(
-            run_id=run_id, source_id=source_id, dataset_id=table[0] if table else None, dataset_name=table[1] if table else label[:60],
-            derived_from=None if table else result.id, title=f"{label}: {best[group]} is highest"[:120],
-            statement=f"{label}: {best[group]} has the highest value ({float(best[value]):,.6g})."[:500], columns=(),
+            run_id=run_id,
+            source_id=source_id,
+            dataset_id=table[0] if table else None,
+            dataset_name=table[1] if table else label[:60],
+            derived_from=None if table else result.id,
+            title=f"{label}: {best[group]} is highest"[:120],
+            statement=f"{label}: {best[group]} has the highest value ({float(best[value]):,.6g})."[:500],
+            columns=(),
             check_sql=(
                 f"{inner}\nQUALIFY row_number() OVER (ORDER BY {column} DESC NULLS LAST) = 1\n"
                 f"  AND CAST({_quoted(group)} AS VARCHAR) IS DISTINCT FROM '{shown}'"
@@ -146,7 +189,11 @@ class Drafts:
 
 
 def _split(frame: pd.DataFrame, name: str, target: str) -> dict[str, Any] | None:
-    if name not in frame.columns or not pd.api.types.is_numeric_dtype(frame[name]) or pd.api.types.is_bool_dtype(frame[name]):
+    if (
+        name not in frame.columns
+        or not pd.api.types.is_numeric_dtype(frame[name])
+        or pd.api.types.is_bool_dtype(frame[name])
+    ):
         return None
     known = frame[[name, target]].dropna()
     if not len(known):
@@ -156,7 +203,12 @@ def _split(frame: pd.DataFrame, name: str, target: str) -> dict[str, Any] | None
     if len(low) < _LEAST or len(high) < _LEAST:
         return None
     return {
-        "name": name, "bound": bound, "low": float(low.mean()), "high": float(high.mean()), "n_low": len(low), "n_high": len(high),
+        "name": name,
+        "bound": bound,
+        "low": float(low.mean()),
+        "high": float(high.mean()),
+        "n_low": len(low),
+        "n_high": len(high),
         "gap": abs(float(low.mean()) - float(high.mean())),
     }
 

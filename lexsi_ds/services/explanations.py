@@ -108,14 +108,20 @@ class Explanations:
     def _found(self, actor: Actor, model_id: str) -> tuple[Any, Any, Path]:
         found = self._models.find(actor, model_id)
         if found is None:
-            raise NotFound("There is no such model.", where=model_id[:60], to_do="Choose one on the page Model results.")
+            raise NotFound(
+                "There is no such model.", where=model_id[:60], to_do="Choose one on the page Model results."
+            )
         ref, card = found
         return ref, card, ref.folder
 
     def _row(self, actor: Actor, model_id: str, case_id: str) -> pd.DataFrame:
         found = self.rows(actor, model_id, [case_id])
         if case_id not in found:
-            raise NotFound("This model neither trained on that case nor scored it.", where=case_id[:60], to_do="Choose a case of the list.")
+            raise NotFound(
+                "This model neither trained on that case nor scored it.",
+                where=case_id[:60],
+                to_do="Choose a case of the list.",
+            )
         return found[case_id]
 
     def _cached(self, model_id: str, name: str, kind: type[_V], compute: Callable[[], _V]) -> _V:

@@ -31,7 +31,9 @@ class Endpoint:
         self._thread.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._server.shutdown()
         self._server.server_close()
 
@@ -47,16 +49,26 @@ class Endpoint:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 outer.requests.append(body)
                 outer.keys.append(self.headers.get("Authorization", ""))
-                entry: Entry = outer._script.pop(0) if outer._script else {"thought": "", "final_answer": "Nothing more."}
+                entry: Entry = (
+                    outer._script.pop(0) if outer._script else {"thought": "", "final_answer": "Nothing more."}
+                )
                 if isinstance(entry, int):
                     self._send(entry, {"error": {"message": "no"}})
                     return
                 text = entry(body) if callable(entry) else entry if isinstance(entry, str) else json.dumps(entry)
-                self._send(200, {
-                    "id": "x", "object": "chat.completion", "created": 0, "model": body["model"],
-                    "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
-                    "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
-                })
+                self._send(
+                    200,
+                    {
+                        "id": "x",
+                        "object": "chat.completion",
+                        "created": 0,
+                        "model": body["model"],
+                        "choices": [
+                            {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
+                        ],
+                        "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
+                    },
+                )
 
             def _send(self, status: int, body: dict[str, Any]) -> None:
                 data = json.dumps(body).encode()

@@ -14,9 +14,7 @@ from lexsi_ds.application import Application
 from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.ids import new_id
 
-NORTH_STAR = (
-    "For loans currently being repaid, which are likely to default? Show me the top 10 highest-risk loans and tell me why."
-)
+NORTH_STAR = "For loans currently being repaid, which are likely to default? Show me the top 10 highest-risk loans and tell me why."
 
 
 class ScriptedPlanner:
@@ -47,14 +45,21 @@ def call(tool: str, **args: object) -> CallTool:
     return CallTool(tool, dict(args))
 
 
-def context(app: Application, handle: DatasetHandle, folder: Path, session: SessionContext | None = None) -> AgentContext:
+def context(
+    app: Application, handle: DatasetHandle, folder: Path, session: SessionContext | None = None
+) -> AgentContext:
     """A fresh context of one run."""
     return app.answering.context(handle, new_id("run"), folder, session=session)
 
 
 def play(
-    app: Application, handle: DatasetHandle, folder: Path, question: str, script: Sequence[Decision | Callable[[PlanState], Decision]],
-    *, max_steps: int = 12,
+    app: Application,
+    handle: DatasetHandle,
+    folder: Path,
+    question: str,
+    script: Sequence[Decision | Callable[[PlanState], Decision]],
+    *,
+    max_steps: int = 12,
 ) -> tuple[list[ev.Event], AgentContext, ScriptedPlanner]:
     """Run a script to its end."""
     ctx, planner = context(app, handle, folder), ScriptedPlanner(script)

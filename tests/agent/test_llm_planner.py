@@ -20,7 +20,7 @@ pytestmark = pytest.mark.xdist_group("demo")
 COUNT = {"thought": "count", "tool": "run_sql", "args": {"sql": "SELECT count(*) AS n FROM account"}}
 
 
-def ask(application, demo_handle, folder: Path, question: str, script: Sequence[Entry], *, max_steps: int = 12):  # noqa: ANN001, ANN201
+def ask(application, demo_handle, folder: Path, question: str, script: Sequence[Entry], *, max_steps: int = 12):
     with Endpoint(script) as endpoint:
         ctx = context(application, demo_handle, folder)
         ctx.llm = LLMClient(endpoint.url, "scripted", "sk-very-secret", retries=0)
@@ -38,23 +38,39 @@ def test_a_question_is_answered_by_decisions_of_the_model(application, demo_hand
     assert endpoint.requests[0]["temperature"] == 0
 
 
-@pytest.mark.parametrize("reply", [
-    '```json\n{"thought": "x", "tool": "inspect_data", "args": {}}\n```',
-    'Sure! Here it is: {"thought": "x", "tool": "inspect_data", "args": {}} Hope that helps.',
-    '{"tool": "inspect_data"}',
-])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '```json\n{"thought": "x", "tool": "inspect_data", "args": {}}\n```',
+        'Sure! Here it is: {"thought": "x", "tool": "inspect_data", "args": {}} Hope that helps.',
+        '{"tool": "inspect_data"}',
+    ],
+)
 def test_prose_or_a_fence_around_the_object_is_let_pass(reply: str) -> None:
     decision = parse_decision(reply)
     assert getattr(decision, "tool", None) == "inspect_data"
 
 
-@pytest.mark.parametrize("reply", ["", "I think so.", "[1, 2]", '{"tool": 5}', '{"tool": "x", "args": [1]}', '{"final_answer": ""}', '{"thought": "cut'])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        "I think so.",
+        "[1, 2]",
+        '{"tool": 5}',
+        '{"tool": "x", "args": [1]}',
+        '{"final_answer": ""}',
+        '{"thought": "cut',
+    ],
+)
 def test_a_malformed_reply_says_what_to_mend(reply: str) -> None:
     with pytest.raises(ValueError, match=r"\S{4,}"):
         parse_decision(reply)
 
 
-def test_a_malformed_reply_gets_one_precise_message_and_the_run_goes_on(application, demo_handle, tmp_path: Path) -> None:
+def test_a_malformed_reply_gets_one_precise_message_and_the_run_goes_on(
+    application, demo_handle, tmp_path: Path
+) -> None:
     script = ["No JSON here.", COUNT, {"thought": "", "final_answer": "There are 4,500 accounts."}]
     events, endpoint = ask(application, demo_handle, tmp_path, "How many accounts?", script)
     assert done(events).state == "answered"
@@ -69,7 +85,12 @@ def test_a_model_that_never_gives_json_ends_the_run_as_failed(application, demo_
 
 @pytest.mark.parametrize(("status", "words"), [(401, "refused the key"), (500, "status 500"), (429, "status 429")])
 def test_an_endpoint_that_fails_is_named_without_the_key(
-    application, demo_handle, tmp_path: Path, status: int, words: str, caplog: pytest.LogCaptureFixture,
+    application,
+    demo_handle,
+    tmp_path: Path,
+    status: int,
+    words: str,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.DEBUG)
     events, endpoint = ask(application, demo_handle, tmp_path, "How many accounts?", [status])
@@ -83,13 +104,20 @@ def test_a_dead_endpoint_is_a_clear_failure(application, demo_handle, tmp_path: 
     ctx = context(application, demo_handle, tmp_path)
     ctx.llm = LLMClient("http://127.0.0.1:9/v1", "nobody", retries=0)
     events = list(AgentLoop(LLMPlanner(ctx.llm)).stream("How many accounts?", ctx))
-    assert done(events).state == "failed" and "cannot be reached" in next(e.message for e in events if isinstance(e, ev.Failed))
+    assert done(events).state == "failed" and "cannot be reached" in next(
+        e.message for e in events if isinstance(e, ev.Failed)
+    )
 
 
 def test_at_the_step_limit_one_final_answer_is_forced(application, demo_handle, tmp_path: Path) -> None:
     looks = [{"tool": "inspect_data", "args": {"table_filter": [t.name]}} for t in demo_handle.tables[:3]]
     events, endpoint = ask(
-        application, demo_handle, tmp_path, "How many accounts?", [*looks, {"final_answer": "I could not find out."}], max_steps=3,
+        application,
+        demo_handle,
+        tmp_path,
+        "How many accounts?",
+        [*looks, {"final_answer": "I could not find out."}],
+        max_steps=3,
     )
     assert done(events).state == "limit_reached" and done(events).answer == "I could not find out."
     assert "No step is left" in endpoint.requests[-1]["messages"][-1]["content"]
@@ -118,14 +146,21 @@ def test_masked_values_never_reach_a_prompt(application, demo_handle, tmp_path: 
     assert str(secret) not in endpoint.prompts()
 
 
-def test_the_model_runs_the_north_star_and_its_final_text_is_held_to_the_facts(application, demo_handle, tmp_path: Path) -> None:
+def test_the_model_runs_the_north_star_and_its_final_text_is_held_to_the_facts(
+    application, demo_handle, tmp_path: Path
+) -> None:
     script: list[Entry] = [
-        {"tool": "inspect_data", "args": {}}, {"tool": "query_kg", "args": {"search": NORTH_STAR}},
+        {"tool": "inspect_data", "args": {}},
+        {"tool": "query_kg", "args": {"search": NORTH_STAR}},
         {"tool": "text_to_sql", "args": {"question": NORTH_STAR, "mode": "predictive"}},
         {"tool": "run_sql", "args": {"sql": "context_sql", "label": "context_df"}},
         {"tool": "run_sql", "args": {"sql": "predict_sql", "label": "predict_df"}},
-        {"tool": "train_tabular_model", "args": {"df_label": "context_df", "target_column": "y_default", "entity_column": "loan_id"}},
-        {"tool": "predict", "args": {"df_label": "predict_df"}}, {"tool": "explain_prediction", "args": {}},
+        {
+            "tool": "train_tabular_model",
+            "args": {"df_label": "context_df", "target_column": "y_default", "entity_column": "loan_id"},
+        },
+        {"tool": "predict", "args": {"df_label": "predict_df"}},
+        {"tool": "explain_prediction", "args": {}},
         {"tool": "summarize_result", "args": {"question": NORTH_STAR}},
         "A fine list of 403 loans. And 99.123% of them will default.",  # the summarizer's own reply
         {"final_answer": "403 loans are ranked. I am 99.123% sure."},

@@ -42,9 +42,15 @@ class LLMPlanner:
                 return parse_decision(reply.text, final_only=state.force_final)
             except ValueError as error:
                 problem = str(error)
-                messages = [*messages, {"role": "assistant", "content": reply.text[:2000]}, {"role": "user", "content": problem}]
+                messages = [
+                    *messages,
+                    {"role": "assistant", "content": reply.text[:2000]},
+                    {"role": "user", "content": problem},
+                ]
         raise EndpointFailed(
-            f"The language model gave no usable decision: {problem}", where=self.name, to_do="Try again, or choose another model.",
+            f"The language model gave no usable decision: {problem}",
+            where=self.name,
+            to_do="Try again, or choose another model.",
         )
 
 

@@ -55,7 +55,8 @@ class OfflinePlanner:
         if len(question) > self._longest:
             yield Answer(
                 f"The question has {len(question):,} characters; at most {self._longest:,} are read. Ask it in a few sentences.",
-                "refused", self._suggest(),
+                "refused",
+                self._suggest(),
             )
             return
         reading = read_question(question, "auto", self._ctx)
@@ -94,21 +95,39 @@ class OfflinePlanner:
         self._ctx.session.previous = reading
         yield Answer(None, suggestions=self._suggest(question))
 
-    def _predictive(self, question: str, reading: Predictive, state: PlanState, case_ids: tuple[str, ...] = ()) -> Iterator[Decision]:
+    def _predictive(
+        self, question: str, reading: Predictive, state: PlanState, case_ids: tuple[str, ...] = ()
+    ) -> Iterator[Decision]:
         task = reading.task
         calls = [
             CallTool("inspect_data", {}, "look at the schema"),
             CallTool("query_kg", {"search": question}, "what the words mean here"),
-            CallTool("text_to_sql", {"question": question, "mode": "predictive"}, "state the task and write both queries"),
+            CallTool(
+                "text_to_sql", {"question": question, "mode": "predictive"}, "state the task and write both queries"
+            ),
             CallTool("run_sql", {"sql": task.context_sql, "label": "context_df"}, "rows whose outcome is known"),
             CallTool("run_sql", {"sql": task.predict_sql, "label": "predict_df"}, "rows to score"),
-            CallTool("train_tabular_model", {
-                "df_label": "context_df", "target_column": task.target_column, "entity_column": task.entity_column,
-                "task_type": task.task_type,
-            }, "train, beside a baseline"),
+            CallTool(
+                "train_tabular_model",
+                {
+                    "df_label": "context_df",
+                    "target_column": task.target_column,
+                    "entity_column": task.entity_column,
+                    "task_type": task.task_type,
+                },
+                "train, beside a baseline",
+            ),
             CallTool("predict", {"df_label": "predict_df", "top_k": reading.top_k}, "score"),
-            CallTool("explain_prediction", {"case_ids": list(case_ids)} if case_ids else {"top_k": min(reading.top_k, 100)}, "why"),
-            CallTool("summarize_result", {"question": state.question, "include_xai": reading.wants_why or bool(case_ids)}, "say what it shows"),
+            CallTool(
+                "explain_prediction",
+                {"case_ids": list(case_ids)} if case_ids else {"top_k": min(reading.top_k, 100)},
+                "why",
+            ),
+            CallTool(
+                "summarize_result",
+                {"question": state.question, "include_xai": reading.wants_why or bool(case_ids)},
+                "say what it shows",
+            ),
         ]
         for call in calls:
             yield call
@@ -122,7 +141,9 @@ class OfflinePlanner:
         if model_id is None:
             yield from self._train_first(reading, state)
             return
-        yield CallTool("explain_prediction", {"case_ids": list(reading.case_ids), "model_id": model_id}, "why, from what is cached")
+        yield CallTool(
+            "explain_prediction", {"case_ids": list(reading.case_ids), "model_id": model_id}, "why, from what is cached"
+        )
         if (stop := _stopped(state, "cannot_answer")) is not None:
             yield stop
             return
@@ -135,7 +156,9 @@ class OfflinePlanner:
         task = read_question(outcome, "predictive", self._ctx) if outcome else None
         if not isinstance(task, Predictive):
             yield Answer(
-                "There is no model yet that could be explained. Ask for a prediction first.", "cannot_answer", self._suggest(),
+                "There is no model yet that could be explained. Ask for a prediction first.",
+                "cannot_answer",
+                self._suggest(),
             )
             return
         yield from self._predictive(outcome, task, state, reading.case_ids)
@@ -144,12 +167,22 @@ class OfflinePlanner:
         kept: Kept | None = self._ctx.recall("kept")
         ids = _next_ids(kept, reading.count) if kept else []
         if kept is None or kept.source_id != self._ctx.dataset.source_id:
-            yield Answer("There is no ranked list in this conversation yet. Ask for a prediction first.", "cannot_answer", self._suggest())
+            yield Answer(
+                "There is no ranked list in this conversation yet. Ask for a prediction first.",
+                "cannot_answer",
+                self._suggest(),
+            )
             return
         if not ids:
-            yield Answer("The ranked list has no further rows.", "answered" if state.steps else "cannot_answer", self._suggest())
+            yield Answer(
+                "The ranked list has no further rows.", "answered" if state.steps else "cannot_answer", self._suggest()
+            )
             return
-        yield CallTool("explain_prediction", {"case_ids": ids, "model_id": kept.model_id}, "the next rows of the list, from what is cached")
+        yield CallTool(
+            "explain_prediction",
+            {"case_ids": ids, "model_id": kept.model_id},
+            "the next rows of the list, from what is cached",
+        )
         if (stop := _stopped(state)) is not None:
             yield stop
             return

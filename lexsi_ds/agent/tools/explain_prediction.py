@@ -47,17 +47,22 @@ def _run(args: ExplainPredictionArgs, ctx: AgentContext) -> ToolResult:
     cases, failed = _explain(ref, card, rows, args, ctx)
     ctx.cache["last_xai_failures"] = [*failures, *failed]
     ctx.cache["last_xai"] = [
-        {"case_id": c.case_id, "shap_values": {d.feature: d.margin for d in c.drivers}, "summary": c.summary} for c in cases
+        {"case_id": c.case_id, "shap_values": {d.feature: d.margin for d in c.drivers}, "summary": c.summary}
+        for c in cases
     ]
     ctx.cache |= {"_cases": cases, "_card": card, "_model_ref": ref}
     similar = ctx.engine.similar(ref, rows, cancel=ctx.cancel) if args.include_similar and len(rows) else None
     if not cases:
-        return refuse(f"No case could be explained: {'; '.join(f['error'] for f in ctx.cache['last_xai_failures'])}"[:1900])
+        return refuse(
+            f"No case could be explained: {'; '.join(f['error'] for f in ctx.cache['last_xai_failures'])}"[:1900]
+        )
     payload = {"model_id": card.id, "scale": cases[0].scale, "cases": [c.model_dump(mode="json") for c in cases]}
     if similar is not None:
         payload["similar"] = {c.case_id: s for c, s in zip(cases, similar, strict=True)}
     return ToolResult(
-        ok=True, summary=_observation(cases, ctx.cache["last_xai_failures"]), payload=payload,
+        ok=True,
+        summary=_observation(cases, ctx.cache["last_xai_failures"]),
+        payload=payload,
         meta={"facts": _facts(cases, ctx), "cases": len(cases)},
     )
 
@@ -72,7 +77,9 @@ def _top_ids(card: ModelCard, k: int, ctx: AgentContext) -> list[str]:
 def _rows(wanted: list[str], card: ModelCard, kept: Kept | None, ctx: AgentContext) -> tuple[pd.DataFrame, list[str]]:
     """The feature rows of the cases, in order: from this run's frames, else from the files an earlier run kept."""
     entity = card.task.entity_column
-    frames = [ctx.frame(label) for key in ("last_predict_df_label", "last_train_df_label") if (label := ctx.cache.get(key))]
+    frames = [
+        ctx.frame(label) for key in ("last_predict_df_label", "last_train_df_label") if (label := ctx.cache.get(key))
+    ]
     if kept is not None and kept.model_id == card.id:
         frames += [_read(path) for path in (kept.predict_path, kept.context_path)]
     found: dict[str, pd.DataFrame] = {}
@@ -98,7 +105,11 @@ def _read(path: Path | None) -> pd.DataFrame | None:
 
 
 def _explain(
-    ref: ModelRef, card: ModelCard, rows: pd.DataFrame, args: ExplainPredictionArgs, ctx: AgentContext,
+    ref: ModelRef,
+    card: ModelCard,
+    rows: pd.DataFrame,
+    args: ExplainPredictionArgs,
+    ctx: AgentContext,
 ) -> tuple[list[CaseExplanation], list[dict[str, str]]]:
     if not len(rows):
         return [], []
@@ -122,10 +133,15 @@ def _explain(
 def _facts(cases: list[CaseExplanation], ctx: AgentContext) -> dict[str, FactValue]:
     facts: dict[str, Any] = dict(ctx.cache.get("_case_facts", {}))
     for case in cases:
-        facts |= facts_of(f"case.{case.case_id}", {
-            "id": case.case_id, "base": case.base_value, "prediction": case.prediction,
-            "drivers": [{"value": d.value, "contribution": d.contribution} for d in case.drivers[:5]],
-        })
+        facts |= facts_of(
+            f"case.{case.case_id}",
+            {
+                "id": case.case_id,
+                "base": case.base_value,
+                "prediction": case.prediction,
+                "drivers": [{"value": d.value, "contribution": d.contribution} for d in case.drivers[:5]],
+            },
+        )
     return facts | {"cases": len(cases)}
 
 

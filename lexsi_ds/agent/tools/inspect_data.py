@@ -35,8 +35,12 @@ def _run(args: InspectDataArgs, ctx: AgentContext) -> ToolResult:
 
 
 def _markdown(tables: tuple[Table, ...], ctx: AgentContext) -> str:
-    pointer = "" if not ctx.knowledge.model.tables else (
-        "\n\nA knowledge graph is attached: call query_kg with the full question before SQL on an ambiguous noun."
+    pointer = (
+        ""
+        if not ctx.knowledge.model.tables
+        else (
+            "\n\nA knowledge graph is attached: call query_kg with the full question before SQL on an ambiguous noun."
+        )
     )
     head, parts, left = f"Data set {ctx.dataset.name}", [], _SCHEMA_BUDGET_CHARS - len(pointer) - 200
     for i, table in enumerate(tables):

@@ -36,7 +36,9 @@ def _run(args: PredictArgs, ctx: AgentContext) -> ToolResult:
         return refuse(missing_label(args.df_label, ctx))
     found = model_of(args.model_id, ctx)
     if found is None:
-        return refuse("No model is trained yet in this run: call train_tabular_model first, or pass a model_id that exists.")
+        return refuse(
+            "No model is trained yet in this run: call train_tabular_model first, or pass a model_id that exists."
+        )
     ref, card = found
     if len(frame) == 0:
         return refuse(f"{args.df_label} has no rows: there is nothing to score.")
@@ -49,15 +51,25 @@ def _run(args: PredictArgs, ctx: AgentContext) -> ToolResult:
         result = _result(predictions, rows, card, args, ctx)
         ctx.cache[key] = result
     ctx.cache |= {
-        "last_predictions": result.payload, "last_predict_tag": args.df_label, "last_predict_df_label": args.df_label,
+        "last_predictions": result.payload,
+        "last_predict_tag": args.df_label,
+        "last_predict_df_label": args.df_label,
         "last_prediction_columns": {"pred": "prediction", "prob": "probability", "entity": card.task.entity_column},
-        "_model_ref": ref, "_card": card, "_predictions_meta": result.meta["frame"],
+        "_model_ref": ref,
+        "_card": card,
+        "_predictions_meta": result.meta["frame"],
     }
     train_label = ctx.cache.get("last_train_df_label", "")
     ctx.session.kept = Kept(
-        source_id=ctx.dataset.source_id, model_id=card.id, predictions_id=result.meta["frame"].get("predictions_id"),
-        entity_column=card.task.entity_column, context_path=ctx.cache.get(f"_path:{train_label}"),
-        predict_path=ctx.cache.get(f"_path:{args.df_label}"), predictions_path=result.meta["path"], task_label=card.task.title, shown=args.top_k or 10,
+        source_id=ctx.dataset.source_id,
+        model_id=card.id,
+        predictions_id=result.meta["frame"].get("predictions_id"),
+        entity_column=card.task.entity_column,
+        context_path=ctx.cache.get(f"_path:{train_label}"),
+        predict_path=ctx.cache.get(f"_path:{args.df_label}"),
+        predictions_path=result.meta["path"],
+        task_label=card.task.title,
+        shown=args.top_k or 10,
     )
     return result
 
@@ -72,23 +84,36 @@ def model_of(model_id: str | None, ctx: AgentContext) -> tuple[ModelRef, ModelCa
     return ctx.models.find(ctx.actor, wanted) if ctx.models is not None else None
 
 
-def _result(predictions: Predictions, rows: pd.DataFrame, card: ModelCard, args: PredictArgs, ctx: AgentContext) -> ToolResult:
+def _result(
+    predictions: Predictions, rows: pd.DataFrame, card: ModelCard, args: PredictArgs, ctx: AgentContext
+) -> ToolResult:
     with pa.memory_map(str(predictions.path)) as source:
         frame = pa.ipc.open_stream(source).read_all().to_pandas()
     task = card.task
     shown: dict[str, Any] = {
-        "model_id": card.id, "rows": predictions.rows, "ranked": predictions.ranked, "entity_column": task.entity_column,
-        "entity_label": task.entity_label, "segment_label": task.apart.label if task.apart else None, "top_k": args.top_k or 10,
-        "positive": task.target_label, "top_overlap": predictions.top_overlap,
-        "scored": sorted(set(frame["scored"].astype(str))), "display_columns": list(task.display_columns),
+        "model_id": card.id,
+        "rows": predictions.rows,
+        "ranked": predictions.ranked,
+        "entity_column": task.entity_column,
+        "entity_label": task.entity_label,
+        "segment_label": task.apart.label if task.apart else None,
+        "top_k": args.top_k or 10,
+        "positive": task.target_label,
+        "top_overlap": predictions.top_overlap,
+        "scored": sorted(set(frame["scored"].astype(str))),
+        "display_columns": list(task.display_columns),
     }
     if ctx.models is not None:
         if ctx.explanations is not None:
             ctx.explanations.keep_rows(ctx.actor, card.id, rows)
-        shown["predictions_id"] = ctx.models.save_predictions(ctx.actor, card.id, predictions, ctx.run_id, ctx.dataset.snapshot_id)
+        shown["predictions_id"] = ctx.models.save_predictions(
+            ctx.actor, card.id, predictions, ctx.run_id, ctx.dataset.snapshot_id
+        )
     top = top_rows(frame, args.top_k or 10)
     return ToolResult(
-        ok=True, summary=_observation(frame, top, shown, card), payload=frame,
+        ok=True,
+        summary=_observation(frame, top, shown, card),
+        payload=frame,
         meta={"facts": prediction_facts(frame, top, shown, card), "frame": shown, "path": Path(predictions.path)},
     )
 
@@ -99,14 +124,31 @@ def top_rows(predictions: pd.DataFrame, k: int, start: int = 0) -> pd.DataFrame:
     return ranked.iloc[start : start + k]
 
 
-def prediction_facts(frame: pd.DataFrame, top: pd.DataFrame, shown: dict[str, Any], card: ModelCard) -> dict[str, FactValue]:
+def prediction_facts(
+    frame: pd.DataFrame, top: pd.DataFrame, shown: dict[str, Any], card: ModelCard
+) -> dict[str, FactValue]:
     """The numbers of a predictions frame that a narrative may cite."""
     apart = frame[frame["segment"] == "apart"]
     ranked = frame[frame["segment"] == "ranked"]
-    columns = [card.task.entity_column, "rank", "probability", "probability_low", "probability_high", "rank_low", "rank_high", "top_share"]
+    columns = [
+        card.task.entity_column,
+        "rank",
+        "probability",
+        "probability_low",
+        "probability_high",
+        "rank_low",
+        "rank_high",
+        "top_share",
+    ]
     facts: dict[str, FactValue] = {
-        "rows": shown["rows"], "ranked": shown["ranked"], "apart": len(apart), "top_k": shown["top_k"], "band": 80,
-        "top_overlap": shown["top_overlap"], "kept_of_top": shown["top_overlap"] * min(10, shown["ranked"]), "top_of": 10,
+        "rows": shown["rows"],
+        "ranked": shown["ranked"],
+        "apart": len(apart),
+        "top_k": shown["top_k"],
+        "band": 80,
+        "top_overlap": shown["top_overlap"],
+        "kept_of_top": shown["top_overlap"] * min(10, shown["ranked"]),
+        "top_of": 10,
         "ranked.median": float(ranked["probability"].median()) if len(ranked) else 0.0,
     }
     if len(apart):
@@ -116,7 +158,9 @@ def prediction_facts(frame: pd.DataFrame, top: pd.DataFrame, shown: dict[str, An
 
 def _observation(frame: pd.DataFrame, top: pd.DataFrame, shown: dict[str, Any], card: ModelCard) -> str:
     entity = card.task.entity_column
-    lines = [f"{shown['rows']} rows scored, {shown['ranked']} ranked; top {len(top)} by probability of {card.task.target_label}:"]
+    lines = [
+        f"{shown['rows']} rows scored, {shown['ranked']} ranked; top {len(top)} by probability of {card.task.target_label}:"
+    ]
     lines += [f"{int(r['rank'])}. {entity} {r[entity]}: {r['probability']:.3f}" for _, r in top.head(20).iterrows()]
     lines.append(f"The top 10 keeps {shown['top_overlap']:.0%} of its rows in a refit on resampled data.")
     lines.append("Next: explain_prediction, then summarize_result.")
@@ -143,7 +187,13 @@ TOOL = FunctionTool(
         capabilities=("modeling",),
         cost_class="training",
         requires=("sql_result:<label>", "last_model_id"),
-        produces=("last_predictions", "last_predict_tag", "last_predict_df_label", "last_prediction_columns", "predict_cache:<hash>"),
+        produces=(
+            "last_predictions",
+            "last_predict_tag",
+            "last_predict_df_label",
+            "last_prediction_columns",
+            "predict_cache:<hash>",
+        ),
     ),
     _run,
 )

@@ -26,7 +26,9 @@ def _run(args: QueryKgArgs, ctx: AgentContext) -> ToolResult:
     if args.node:
         hit = graph.node(args.node)
         if hit is None:
-            return refuse(f"No node named {args.node!r} in the knowledge graph. Call query_kg without arguments for the outline.")
+            return refuse(
+                f"No node named {args.node!r} in the knowledge graph. Call query_kg without arguments for the outline."
+            )
         hits, mode = [hit], "node"
     elif args.search:
         hits, mode = graph.search(args.search, args.top_k, question=ctx.cache.get("question")), "search"
@@ -36,7 +38,9 @@ def _run(args: QueryKgArgs, ctx: AgentContext) -> ToolResult:
         outline = graph.outline()
         return ToolResult(ok=True, summary=outline, payload={"mode": "outline", "hits": [], "text": outline})
     if not hits:
-        return ToolResult(ok=True, summary="Nothing in the knowledge graph matches.", payload={"mode": mode, "hits": []})
+        return ToolResult(
+            ok=True, summary="Nothing in the knowledge graph matches.", payload={"mode": mode, "hits": []}
+        )
     lines = [f"- [{h.section}] {h.label}: {h.text}" for h in hits]
     return ToolResult(ok=True, summary="\n".join(lines), payload={"mode": mode, "hits": [h.model_dump() for h in hits]})
 

@@ -42,7 +42,11 @@ def masked_columns(sql: str, dataset: DatasetHandle) -> list[str]:
     named = {node.name.casefold() for node in tree.find_all(exp.Identifier)}
     starred = any(not isinstance(star.parent, exp.Count) for star in tree.find_all(exp.Star))
     used = {t.name.casefold() for t in tree.find_all(exp.Table)}
-    taken = {c.name.casefold() for t in dataset.tables if t.name.casefold() in used for c in t.columns} if starred else set()
+    taken = (
+        {c.name.casefold() for t in dataset.tables if t.name.casefold() in used for c in t.columns}
+        if starred
+        else set()
+    )
     return sorted(masked[name] for name in masked if name in named | taken)
 
 
@@ -61,7 +65,10 @@ def _run(args: RunSqlArgs, ctx: AgentContext) -> ToolResult:
         ctx.cache[f"_path:{args.label}"] = result.path
     reading = ctx.cache.get("_readings", {}).get(sql)
     shown = {
-        "sql": sql, "label": args.label, "row_count": result.row_count, "seconds": result.seconds,
+        "sql": sql,
+        "label": args.label,
+        "row_count": result.row_count,
+        "seconds": result.seconds,
         "columns": [{"name": c.name, "type": c.type} for c in result.columns],
     }
     ctx.cache["_last_columns"] = shown["columns"]
@@ -70,7 +77,9 @@ def _run(args: RunSqlArgs, ctx: AgentContext) -> ToolResult:
         ctx.cache["_last_reading"] = reading
     facts = {"row_count": result.row_count} | facts_of("row", frame.head(PREVIEW_ROWS).to_dict("records"))
     return ToolResult(
-        ok=True, summary=_observation(frame, result.row_count, ctx), payload=frame,
+        ok=True,
+        summary=_observation(frame, result.row_count, ctx),
+        payload=frame,
         meta={"facts": facts, "path": result.path, "frame": shown},
     )
 
@@ -78,9 +87,14 @@ def _run(args: RunSqlArgs, ctx: AgentContext) -> ToolResult:
 def _observation(frame: pd.DataFrame, rows: int, ctx: AgentContext) -> str:
     head = f"{rows} rows x {len(frame.columns)} columns"
     if not rows:
-        return head + ". No row matches: if that is unexpected, look at the values with sample_values and write the SQL again."
+        return (
+            head
+            + ". No row matches: if that is unexpected, look at the values with sample_values and write the SQL again."
+        )
     if masked := masked_columns(ctx.cache["last_sql"], ctx.dataset):
-        return f"{head}; columns: {', '.join(map(str, frame.columns))}. No preview: {', '.join(masked)} identifies persons."[:SUMMARY_CAP]
+        return f"{head}; columns: {', '.join(map(str, frame.columns))}. No preview: {', '.join(masked)} identifies persons."[
+            :SUMMARY_CAP
+        ]
     preview = frame.head(PREVIEW_ROWS)
     room = SUMMARY_CAP - len(head) - 60
     for count in range(len(preview), 0, -1):

@@ -29,7 +29,9 @@ def _run(args: SampleValuesArgs, ctx: AgentContext) -> ToolResult:
         return refuse(f"No table named {args.table!r}. Tables: {', '.join(t.name for t in ctx.dataset.tables)}.")
     column = table.column(args.column)
     if column is None:
-        return refuse(f"No column named {args.column!r} in {table.name}. Columns: {', '.join(c.name for c in table.columns)}.")
+        return refuse(
+            f"No column named {args.column!r} in {table.name}. Columns: {', '.join(c.name for c in table.columns)}."
+        )
     if column.masked:
         return refuse(f"{table.name}.{column.name} identifies persons and is masked; its values are not shown.")
     # The names are the data set's own by now, not the caller's; quoting keeps odd ones whole.

@@ -40,7 +40,9 @@ def _run(args: SummarizeResultArgs, ctx: AgentContext) -> ToolResult:
     checked = checked or check(text, facts, allow=args.question)
     ctx.cache["_narrative"] = checked.text
     return ToolResult(
-        ok=True, summary=checked.text[:2000], payload={"narrative": checked.text, "facts": facts},
+        ok=True,
+        summary=checked.text[:2000],
+        payload={"narrative": checked.text, "facts": facts},
         meta={"removed": list(checked.removed), "facts": {}},
     )
 
@@ -64,7 +66,9 @@ def _offline(args: SummarizeResultArgs, ctx: AgentContext, facts: dict[str, Fact
     return narrate.analytic(frame, reading)
 
 
-def _model_text(args: SummarizeResultArgs, ctx: AgentContext, draft: str, facts: dict[str, FactValue]) -> Checked | None:
+def _model_text(
+    args: SummarizeResultArgs, ctx: AgentContext, draft: str, facts: dict[str, FactValue]
+) -> Checked | None:
     """The language model's wording of the same, checked; None when it gives nothing that stands."""
     assert ctx.llm is not None
     try:

@@ -34,14 +34,21 @@ def _run(args: TextToSqlArgs, ctx: AgentContext) -> ToolResult:
     if isinstance(reading, Analytic):
         ctx.cache.setdefault("_readings", {})[reading.sql] = reading
         ctx.cache.setdefault("_written", set()).add(reading.sql)
-        return ToolResult(ok=True, summary=f"SQL for: {reading.reading}\n{reading.sql}"[:2000], payload=reading.model_dump(mode="json"))
+        return ToolResult(
+            ok=True,
+            summary=f"SQL for: {reading.reading}\n{reading.sql}"[:2000],
+            payload=reading.model_dump(mode="json"),
+        )
     if isinstance(reading, Predictive):
         ctx.cache["_task"] = reading.task
         ctx.cache["_predictive"] = reading
         ctx.cache.setdefault("_written", set()).update({reading.task.context_sql, reading.task.predict_sql})
         return ToolResult(ok=True, summary=_task_summary(reading), payload=reading.model_dump(mode="json"))
     if isinstance(reading, Clarify):
-        return refuse(f"Ambiguous: {reading.question} Options: {'; '.join(reading.options)}"[:1900], reading=reading.model_dump(mode="json"))
+        return refuse(
+            f"Ambiguous: {reading.question} Options: {'; '.join(reading.options)}"[:1900],
+            reading=reading.model_dump(mode="json"),
+        )
     if isinstance(reading, CannotAnswer):
         words = f" Words not understood: {', '.join(reading.words)}." if reading.words else ""
         return refuse(f"{reading.reason}{words}"[:1900], reading=reading.model_dump(mode="json"))
@@ -53,8 +60,14 @@ def read_question(question: str, mode: Literal["analytic", "predictive", "auto"]
     known: dict[tuple[str, str], Reading] = ctx.cache.setdefault("_read", {})
     if (question, mode) not in known:
         known[question, mode] = interpret(
-            question, ctx.dataset, ctx.knowledge.model, ctx.knowledge.values, ctx.query,
-            previous=ctx.recall("previous"), context=ctx.hints, mode=mode,
+            question,
+            ctx.dataset,
+            ctx.knowledge.model,
+            ctx.knowledge.values,
+            ctx.query,
+            previous=ctx.recall("previous"),
+            context=ctx.hints,
+            mode=mode,
         )
     return known[question, mode]
 
@@ -76,7 +89,10 @@ def _ask_model(question: str, ctx: AgentContext) -> Analytic | None:
             sql = guard.check(sql, tables)
             ctx.query(f"SELECT * FROM ({sql}) AS q LIMIT 0")
         except LexsiError as error:
-            messages += [{"role": "assistant", "content": reply.text}, {"role": "user", "content": f"That SQL fails: {error} Write it again."}]
+            messages += [
+                {"role": "assistant", "content": reply.text},
+                {"role": "user", "content": f"That SQL fails: {error} Write it again."},
+            ]
             continue
         return Analytic(sql=sql, reading="SQL written by the language model", tables=tuple(tables))
     return None

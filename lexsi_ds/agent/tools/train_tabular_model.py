@@ -21,10 +21,14 @@ class TrainTabularModelArgs(ToolArgs):
 
     df_label: str
     target_column: str
-    entity_column: str | None = Field(default=None, description="Found by itself when left out: the first unique column.")
+    entity_column: str | None = Field(
+        default=None, description="Found by itself when left out: the first unique column."
+    )
     task_type: Literal["classification", "regression"] = "classification"
     model_name: str | None = None
-    model_type: str | None = Field(default=None, description='"XGBoost", "Logistic", or null: the better on the same folds.')
+    model_type: str | None = Field(
+        default=None, description='"XGBoost", "Logistic", or null: the better on the same folds.'
+    )
     compute_type: str | None = None
     xai_method: list[str] = Field(default_factory=list)
     sample_percentage: float | None = Field(default=None, gt=0, le=100)
@@ -35,7 +39,11 @@ def _run(args: TrainTabularModelArgs, ctx: AgentContext) -> ToolResult:
     if frame is None:
         return refuse(missing_label(args.df_label, ctx))
     if args.target_column not in frame.columns:
-        return refuse(f"No column {args.target_column!r} in {args.df_label}. Columns: {', '.join(map(str, frame.columns))}."[:1900])
+        return refuse(
+            f"No column {args.target_column!r} in {args.df_label}. Columns: {', '.join(map(str, frame.columns))}."[
+                :1900
+            ]
+        )
     entity = args.entity_column or _find_entity(frame, args.target_column)
     if entity is None or entity not in frame.columns:
         return refuse(f"No entity column: pass entity_column, one of {', '.join(map(str, frame.columns))}."[:1900])
@@ -46,12 +54,18 @@ def _run(args: TrainTabularModelArgs, ctx: AgentContext) -> ToolResult:
     if ctx.models is not None:
         card = ctx.models.register(ctx.actor, ref, card, ctx.run_id, ctx.dataset)
     ctx.cache |= {
-        "last_model_id": card.id, "last_train_tag": args.df_label, "last_train_df_label": args.df_label,
+        "last_model_id": card.id,
+        "last_train_tag": args.df_label,
+        "last_train_df_label": args.df_label,
         "last_model_task": {"task_type": task.task_type, "target_column": task.target_column, "entity_column": entity},
-        "_task": task, "_model_ref": ref, "_card": card,
+        "_task": task,
+        "_model_ref": ref,
+        "_card": card,
     }
     return ToolResult(
-        ok=True, summary=_observation(card), payload={"model_id": card.id, "card": card.model_dump(mode="json")},
+        ok=True,
+        summary=_observation(card),
+        payload={"model_id": card.id, "card": card.model_dump(mode="json")},
         meta={"facts": card_facts(card)},
     )
 
@@ -59,17 +73,31 @@ def _run(args: TrainTabularModelArgs, ctx: AgentContext) -> ToolResult:
 def _task(args: TrainTabularModelArgs, ctx: AgentContext, frame: pd.DataFrame, entity: str) -> TaskSpec:
     """The task that text_to_sql stated where it fits this call; else one made from the frame's own columns."""
     task: TaskSpec | None = ctx.cache.get("_task")
-    if task and (task.target_column, task.entity_column, task.task_type) == (args.target_column, entity, args.task_type):
+    if task and (task.target_column, task.entity_column, task.task_type) == (
+        args.target_column,
+        entity,
+        args.task_type,
+    ):
         return task
     features = [c for c in map(str, frame.columns) if c not in (args.target_column, entity)]
     return TaskSpec(
-        title=args.model_name or f"Prediction of {args.target_column}", question=str(ctx.cache.get("question", "")),
-        task_type=args.task_type, target_column=args.target_column, target_label=args.target_column.replace("_", " "),
-        positive_meaning=f"{args.target_column} is 1", entity_column=entity, entity_table="", entity_label="row",
-        known_meaning=f"the {len(frame)} rows of {args.df_label}", unknown_meaning="the rows that are scored",
-        context_sql=str(ctx.cache.get("last_sql", "")), predict_sql="",
+        title=args.model_name or f"Prediction of {args.target_column}",
+        question=str(ctx.cache.get("question", "")),
+        task_type=args.task_type,
+        target_column=args.target_column,
+        target_label=args.target_column.replace("_", " "),
+        positive_meaning=f"{args.target_column} is 1",
+        entity_column=entity,
+        entity_table="",
+        entity_label="row",
+        known_meaning=f"the {len(frame)} rows of {args.df_label}",
+        unknown_meaning="the rows that are scored",
+        context_sql=str(ctx.cache.get("last_sql", "")),
+        predict_sql="",
         features=tuple(FeatureDef(name=c, label=c.replace("_", " "), kind=_kind(frame[c])) for c in features),
-        notes=("The frame carries no dates of its own: nothing proves that its columns were known before the outcome.",),
+        notes=(
+            "The frame carries no dates of its own: nothing proves that its columns were known before the outcome.",
+        ),
     )
 
 
@@ -82,7 +110,11 @@ def _kind(series: pd.Series) -> Literal["numeric", "categorical", "boolean"]:
 def _find_entity(frame: pd.DataFrame, target: str) -> str | None:
     for name in map(str, frame.columns):
         series = frame[name]
-        if name != target and series.is_unique and (pd.api.types.is_integer_dtype(series) or series.dtype.kind not in "fMmb"):
+        if (
+            name != target
+            and series.is_unique
+            and (pd.api.types.is_integer_dtype(series) or series.dtype.kind not in "fMmb")
+        ):
             return name
     return None
 
@@ -97,8 +129,13 @@ def missing_label(label: str, ctx: AgentContext) -> str:
 def card_facts(card: ModelCard) -> dict[str, FactValue]:
     """The numbers of a card that a narrative may cite."""
     facts: dict[str, FactValue] = {
-        "train.rows": card.rows, "train.positives": card.positives, "train.share": card.positives / max(card.rows, 1),
-        "train.features": len(card.features), "train.left_out": len(card.left_out), "folds": card.folds, "repeats": card.repeats,
+        "train.rows": card.rows,
+        "train.positives": card.positives,
+        "train.share": card.positives / max(card.rows, 1),
+        "train.features": len(card.features),
+        "train.left_out": len(card.left_out),
+        "folds": card.folds,
+        "repeats": card.repeats,
         "interval": 95,
     }
     for candidate in card.candidates:
@@ -107,11 +144,16 @@ def card_facts(card: ModelCard) -> dict[str, FactValue]:
 
 
 def _observation(card: ModelCard) -> str:
-    lines = [f"Trained {card.name} ({card.model_type}) on {card.rows} rows, {card.positives} positive, {len(card.features)} features. model_id={card.id}"]
+    lines = [
+        f"Trained {card.name} ({card.model_type}) on {card.rows} rows, {card.positives} positive, "
+        f"{len(card.features)} features. model_id={card.id}"
+    ]
     for candidate in card.candidates:
         auc = candidate.metrics.roc_auc
         mark = " (chosen)" if candidate.chosen else ""
-        lines.append(f"- {candidate.model_type}{mark}: out-of-fold ROC AUC {auc.value:.3f} ({auc.low:.3f} to {auc.high:.3f})")
+        lines.append(
+            f"- {candidate.model_type}{mark}: out-of-fold ROC AUC {auc.value:.3f} ({auc.low:.3f} to {auc.high:.3f})"
+        )
     lines += [card.why_chosen, *[f"Warning: {w}" for w in card.warnings]]
     lines.append("Next: predict on the rows to score.")
     return "\n".join(lines)[:1990]
