@@ -55,5 +55,5 @@ class Artifacts:
         """What a run made, in order."""
         query = sa.select(t.artifacts).where(t.artifacts.c.run_id == run_id, t.artifacts.c.owner == owner)
         with self._store.read() as db:
-            rows = db.execute(query.order_by(t.artifacts.c.id)).all()
+            rows = db.execute(query.order_by(t.artifacts.c.created_at, t.artifacts.c.id)).all()
         return tuple(ArtifactRecord.of(row) for row in rows)

@@ -85,6 +85,15 @@ class Runs:
             rows = db.execute(query.order_by(t.events.c.seq)).all()
         return [{"run_id": r.run_id, "seq": r.seq, "ts": r.ts, "type": r.type, **r.body} for r in rows]
 
+    def events_of(self, run_ids: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
+        """The events of several runs, each in order and flat."""
+        found: dict[str, list[dict[str, Any]]] = {run_id: [] for run_id in run_ids}
+        query = sa.select(t.events).where(t.events.c.run_id.in_(list(found)))
+        with self._store.read() as db:
+            for r in db.execute(query.order_by(t.events.c.run_id, t.events.c.seq)):
+                found[r.run_id].append({"run_id": r.run_id, "seq": r.seq, "ts": r.ts, "type": r.type, **r.body})
+        return found
+
     def run(self, run_id: str) -> RunRecord | None:
         """The run, or None."""
         with self._store.read() as db:

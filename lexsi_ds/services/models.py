@@ -1,0 +1,178 @@
+"""Models and their predictions: registered once with a card, found by id or name, paged and exported from disk.
+
+Must never: hand out a model or a prediction of somebody else, or a row fewer than were scored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from lexsi_ds.data.handle import DatasetHandle, Value
+from lexsi_ds.errors import NotFound
+from lexsi_ds.ids import is_id, new_id
+from lexsi_ds.models.card import ModelCard
+from lexsi_ds.models.engine import ModelRef, Predictions
+from lexsi_ds.models.frames import entity_keys, read_frame
+from lexsi_ds.services.access import Actor
+from lexsi_ds.services.home_files import HomeFiles
+from lexsi_ds.services.prediction_file import Filters, PredictionFile, PredictionFiles, write_predictions
+from lexsi_ds.store.db import Store
+from lexsi_ds.store.models import ModelRecord, ModelRows, PredictionsRecord
+from lexsi_ds.store.records import now
+
+
+class PredictionSet(Value):
+    """The scores that one model gave one frame."""
+
+    id: str
+    model_id: str
+    run_id: str | None
+    snapshot_id: str
+    rows: int
+    ranked: int
+    top_overlap: float
+    """Mean share of the top 10 that a bootstrap model keeps."""
+    entity_column: str
+    columns: tuple[str, ...]
+    created_at: datetime
+
+
+class Models:
+    """Every read and write of models. All methods raise Denied without the right, NotFound for an unknown id."""
+
+    def __init__(self, store: Store, home: Path) -> None:
+        self._rows, self._files, self._open = ModelRows(store), HomeFiles(home), PredictionFiles()
+
+    def register(
+        self, actor: Actor, ref: ModelRef, card: ModelCard, run_id: str | None, handle: DatasetHandle | None = None
+    ) -> ModelCard:
+        """Keep a trained model under the next free number of its name; returns the card as it is kept.
+
+        ``handle`` is the snapshot it was trained on; without it the card must say so itself.
+        """
+        actor.need("models:write")
+        if handle is not None:
+            card = card.model_copy(update={
+                "source_id": handle.source_id, "source_name": handle.name, "snapshot_id": handle.snapshot_id,
+                "snapshot_number": handle.snapshot_number,
+            })
+        folder = self._files.text_of(ref.folder)
+        return _card(self._rows.insert(ref.id, actor.id, folder, run_id, card.model_dump(mode="json")))
+
+    def list(self, actor: Actor, source_id: str | None = None) -> tuple[ModelCard, ...]:
+        """The cards of this person's models, newest first; of one source if given."""
+        actor.need("models:read")
+        return tuple(_card(record) for record in self._rows.list(actor.id, source_id))
+
+    def get(self, actor: Actor, model_id: str) -> ModelCard:
+        """The card of a model."""
+        return _card(self._record(actor, model_id))
+
+    def ref(self, actor: Actor, model_id: str) -> ModelRef:
+        """Where the model lies, for an engine. Raises NotFound when its files are gone."""
+        record = self._record(actor, model_id)
+        return ModelRef(id=record.id, folder=self._files.path_of(record.folder, "model"))
+
+    def find(self, actor: Actor, id_or_name: str) -> tuple[ModelRef, ModelCard] | None:
+        """The model of this id, or the newest of this name; None when there is none that can be used."""
+        actor.need("models:read")
+        for record in self._rows.list(actor.id):
+            if id_or_name in (record.id, record.name):
+                try:
+                    return self.ref(actor, record.id), _card(record)
+                except NotFound:
+                    continue
+        return None
+
+    def latest(self, actor: Actor, source_id: str) -> ModelCard | None:
+        """The card of the newest model of a source, or None."""
+        return next(iter(self.list(actor, source_id)), None)
+
+    def training_rows(self, actor: Actor, model_id: str, case_ids: Sequence[str]) -> dict[str, pd.DataFrame]:
+        """The rows that trained the model for those of these cases that it knows: one row each, entity and features."""
+        ref, card = self.ref(actor, model_id), self.get(actor, model_id)
+        rows = read_frame(ref.folder / "oof.arrow")
+        keys = list(entity_keys(rows.loc[:, card.task.entity_column]))
+        wanted = [card.task.entity_column, *(stats.feature.name for stats in card.features), *card.task.display_columns]
+        kept = rows[[name for name in dict.fromkeys(wanted) if name in rows.columns]]
+        places = {key: place for place, key in enumerate(keys)}
+        return {case: kept.iloc[[places[case]]] for case in map(str, case_ids) if case in places}
+
+    def save_predictions(
+        self, actor: Actor, model_id: str, predictions: Predictions, run_id: str | None, snapshot_id: str
+    ) -> str:
+        """Keep the scores of a frame, all rows of it; returns their id."""
+        actor.need("models:write")
+        record = self._record(actor, model_id)
+        predictions_id = new_id("pred")
+        path = self._files.folder("predictions") / f"{predictions_id}.duckdb"
+        entity = write_predictions(predictions.path, path)
+        self._rows.insert_predictions(PredictionsRecord(
+            id=predictions_id, model_id=record.id, run_id=run_id, snapshot_id=snapshot_id,
+            path=self._files.text_of(path), rows=predictions.rows, ranked=predictions.ranked,
+            top_overlap=predictions.top_overlap, entity_column=entity, created_at=now(),
+        ))
+        return predictions_id
+
+    def predictions(self, actor: Actor, predictions_id: str) -> PredictionSet:
+        """What is known of predictions."""
+        return self._described(self._predictions(actor, predictions_id))
+
+    def latest_predictions(self, actor: Actor, model_id: str) -> PredictionSet | None:
+        """The newest predictions of a model, or None."""
+        record = self._rows.latest_predictions(self._record(actor, model_id).id, actor.id)
+        return None if record is None else self._described(record)
+
+    def page(
+        self, actor: Actor, predictions_id: str, *, search: str = "", sort: str = "rank", descending: bool = False,
+        offset: int = 0, limit: int = 50, filters: Filters | None = None,
+    ) -> tuple[pd.DataFrame, int]:
+        """One page of predictions and the number of rows there are in all.
+
+        ``search`` finds rows that hold each of its words in the entity or a display column, whatever case and accents.
+        Any column sorts, equal values in rank order. Raises BadInput for a column that is not there.
+        """
+        file = self._file(self._predictions(actor, predictions_id))
+        return file.page(search, sort, descending, offset, limit, filters)
+
+    def predictions_csv(
+        self, actor: Actor, predictions_id: str, *, search: str = "", filters: Filters | None = None
+    ) -> bytes:
+        """All predictions (or all that the search and filters leave) as CSV, in rank order, safe for a spreadsheet."""
+        file = self._file(self._predictions(actor, predictions_id))
+        return file.csv(search, filters, self._files.folder("tmp"))
+
+    def case(self, actor: Actor, predictions_id: str, case_id: str) -> dict[str, Any]:
+        """The predictions row of one case."""
+        record = self._predictions(actor, predictions_id)
+        return self._file(record).case(record.entity_column, case_id)
+
+    def _record(self, actor: Actor, model_id: str) -> ModelRecord:
+        actor.need("models:read")
+        record = self._rows.get(model_id, actor.id) if is_id(model_id, "mdl") else None
+        if record is None:
+            raise NotFound("There is no such model.", to_do="Choose one from the list.")
+        return record
+
+    def _predictions(self, actor: Actor, predictions_id: str) -> PredictionsRecord:
+        actor.need("models:read")
+        record = self._rows.predictions(predictions_id, actor.id) if is_id(predictions_id, "pred") else None
+        if record is None:
+            raise NotFound("There are no such predictions.", to_do="Choose a model from the list.")
+        return record
+
+    def _file(self, record: PredictionsRecord) -> PredictionFile:
+        return self._open.open(self._files.path_of(record.path, "prediction"))
+
+    def _described(self, record: PredictionsRecord) -> PredictionSet:
+        names = tuple(name for name, _ in self._file(record).columns)
+        return PredictionSet(**record.model_dump(exclude={"path"}), columns=names)
+
+
+def _card(record: ModelRecord) -> ModelCard:
+    return ModelCard.model_validate(record.card)
