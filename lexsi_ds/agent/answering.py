@@ -10,6 +10,8 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pandas as pd
+
 from lexsi_ds.agent.context import AgentContext, Knowledge, SessionContext
 from lexsi_ds.agent.decisions import Planner
 from lexsi_ds.agent.loop import AgentLoop, RunLimits
@@ -21,7 +23,7 @@ from lexsi_ds.data.sql import SqlRunner
 from lexsi_ds.jobs.cancel import Cancel
 from lexsi_ds.knowledge.graph import KnowledgeGraph
 from lexsi_ds.knowledge.load import semantic_model
-from lexsi_ds.knowledge.values import ValueIndex
+from lexsi_ds.knowledge.values import build_values
 from lexsi_ds.llm.client import LLMClient
 from lexsi_ds.models.local import LocalEngine
 from lexsi_ds.services.access import LOCAL, Actor
@@ -51,10 +53,11 @@ class Answering:
             if found is not None:
                 self._known.move_to_end(handle.snapshot_id)
                 return found
-        model = semantic_model(handle, lambda sql: self.sql.frame(handle, sql))
-        made = Knowledge(
-            model, KnowledgeGraph(model), ValueIndex.build(handle, model, lambda sql: self.sql.frame(handle, sql))
-        )
+        def read(sql: str) -> pd.DataFrame:
+            return self.sql.frame(handle, sql)
+
+        model = semantic_model(handle, read)
+        made = Knowledge(model, KnowledgeGraph(model), build_values(handle, model, read))
         with self._lock:
             self._known[handle.snapshot_id] = made
             while len(self._known) > _KEPT_SNAPSHOTS:

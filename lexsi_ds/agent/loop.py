@@ -151,7 +151,7 @@ class _Run:
         """The last event."""
         cache = self._ctx.cache
         reading = cache.get("_last_reading") or cache.get("_predictive")
-        caveats = list(getattr(reading, "caveats", ()))
+        caveats: list[str] = list(getattr(reading, "caveats", ()))
         if task := cache.get("_task"):
             caveats += task.notes
         return ev.Done(

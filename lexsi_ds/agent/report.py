@@ -73,9 +73,9 @@ def refused(question: str, state: str, message: str) -> dict[str, Any]:
 
 
 def _result(ctx: AgentContext, max_rows: int) -> dict[str, Any] | None:
-    frame = ctx.cache.get("last_sql_result")
+    frame: pd.DataFrame | None = ctx.cache.get("last_sql_result")
     shown = ctx.cache.get("_last_columns")
-    if not isinstance(frame, pd.DataFrame):
+    if frame is None:
         return None
     columns = shown or [{"name": str(c), "type": str(t)} for c, t in zip(frame.columns, frame.dtypes, strict=True)]
     rows = [[plain(v) for v in row] for row in frame.head(max_rows).itertuples(index=False, name=None)]
@@ -98,8 +98,9 @@ def _steps(events: Sequence[ev.Event]) -> list[dict[str, Any]]:
 
 
 def _predictions(ctx: AgentContext) -> dict[str, Any] | None:
-    frame, shown = ctx.cache.get("last_predictions"), ctx.cache.get("_predictions_meta")
-    if not isinstance(frame, pd.DataFrame) or shown is None:
+    frame: pd.DataFrame | None = ctx.cache.get("last_predictions")
+    shown: dict[str, Any] | None = ctx.cache.get("_predictions_meta")
+    if frame is None or shown is None:
         return None
     top = top_rows(frame, shown["top_k"])
     return {

@@ -152,7 +152,7 @@ class OfflinePlanner:
 
     def _train_first(self, reading: Explain, state: PlanState) -> Iterator[Decision]:
         """No model yet: state the data set's own prediction task, train it, then explain the cases asked for."""
-        outcome = self._ctx.knowledge.model.prediction_question(reading.entity_table)
+        outcome = self._own_task(reading.entity_table)
         task = read_question(outcome, "predictive", self._ctx) if outcome else None
         if not isinstance(task, Predictive):
             yield Answer(
@@ -162,6 +162,14 @@ class OfflinePlanner:
             )
             return
         yield from self._predictive(outcome, task, state, reading.case_ids)
+
+    def _own_task(self, entity: str | None) -> str:
+        """A question that states the prediction task of a table (or of the source's only one); empty when there is none."""
+        model = self._ctx.knowledge.model
+        found = [o for o in model.outcomes if entity in (None, o.table)]
+        if not found or (entity is None and len(found) > 1):
+            return ""
+        return f"Which {model.table(found[0].table).plural} are likely to {found[0].label}?"
 
     def _next(self, reading: NextPage, state: PlanState) -> Iterator[Decision]:
         kept: Kept | None = self._ctx.recall("kept")

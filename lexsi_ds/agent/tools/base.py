@@ -49,7 +49,10 @@ class ToolResult:
 class Tool(Protocol):
     """A named thing a planner can do."""
 
-    spec: ToolSpec
+    @property
+    def spec(self) -> ToolSpec:
+        """What it is."""
+        ...
 
     def run(self, args: BaseModel, ctx: AgentContext) -> ToolResult:
         """Do it. A person's mistake is ``ok=False`` with a summary that says what to do; never an exception."""

@@ -58,8 +58,9 @@ def _offline(args: SummarizeResultArgs, ctx: AgentContext, facts: dict[str, Fact
     if cases and card is not None:
         facts |= {f"display.{c.case_id}.{k}": v for c in cases for k, v in facts_of("v", dict(c.display)).items()}
         return narrate.explanation(cases, card, ctx.cache.get("last_xai_failures", []))
-    frame = ctx.frame(args.sql_result_label) if args.sql_result_label else ctx.cache.get("last_sql_result")
-    if not isinstance(frame, pd.DataFrame):
+    label = args.sql_result_label
+    frame: pd.DataFrame | None = ctx.frame(label) if label else ctx.cache.get("last_sql_result")
+    if frame is None:
         return None
     reading = ctx.cache.get("_last_reading")
     facts |= {"rows": len(frame)}

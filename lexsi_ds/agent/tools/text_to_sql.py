@@ -13,6 +13,7 @@ from lexsi_ds.agent.prompts import SQL_WRITER_SYSTEM, quote_data
 from lexsi_ds.agent.tools.base import FunctionTool, ToolArgs, ToolResult, ToolSpec, refuse
 from lexsi_ds.data import guard
 from lexsi_ds.errors import EndpointFailed, LexsiError
+from lexsi_ds.llm.client import Message
 from lexsi_ds.text_to_sql.interpret import interpret
 from lexsi_ds.text_to_sql.reading import Analytic, CannotAnswer, Clarify, Predictive, Reading
 
@@ -76,7 +77,7 @@ def _ask_model(question: str, ctx: AgentContext) -> Analytic | None:
     """SQL from the language model, or None when it gives none that the guard and the binder take (two tries)."""
     assert ctx.llm is not None
     tables = [t.name for t in ctx.dataset.tables]
-    messages = [{"role": "user", "content": f"{_schema(ctx)}\n\nQuestion: {question}"}]
+    messages: list[Message] = [{"role": "user", "content": f"{_schema(ctx)}\n\nQuestion: {question}"}]
     for _ in range(2):
         try:
             reply = ctx.llm.complete(SQL_WRITER_SYSTEM, messages)
@@ -89,10 +90,8 @@ def _ask_model(question: str, ctx: AgentContext) -> Analytic | None:
             sql = guard.check(sql, tables)
             ctx.query(f"SELECT * FROM ({sql}) AS q LIMIT 0")
         except LexsiError as error:
-            messages += [
-                {"role": "assistant", "content": reply.text},
-                {"role": "user", "content": f"That SQL fails: {error} Write it again."},
-            ]
+            messages.append({"role": "assistant", "content": reply.text})
+            messages.append({"role": "user", "content": f"That SQL fails: {error} Write it again."})
             continue
         return Analytic(sql=sql, reading="SQL written by the language model", tables=tuple(tables))
     return None
