@@ -94,12 +94,12 @@ TABLE_FUNCTIONS = frozenset({"range", "generate_series", "unnest", "json_each", 
 """Calls that may stand after FROM or JOIN."""
 
 _CLAUSES_AND_TYPES = """
-all and any array as asc between bernoulli bigint bit blob bool boolean bpchar by case cast char char_varying collate
+all and any array as asc bernoulli between bigint bit blob bool boolean bpchar by case cast char char_varying collate
 columns cube date datetime dec decimal desc distinct double else end enum escape except exclude exists extract filter
 float for from group having ilike in include int integer intersect interval is join lambda lateral like limit map
-materialized matched not nulls numeric offset on or order over partition percent pivot qualify real recursive rename
-replace reservoir rollup sample select sets similar smallint some struct system tablesample then time timestamp
-timestamptz timetz tinyint to try_cast union unpivot using values varchar when where window with within
+matched materialized not nulls numeric offset on or order over partition percent pivot qualify real recursive rename
+repeatable replace reservoir rollup sample select sets similar smallint some struct system tablesample then time
+timestamp timestamptz timetz tinyint to try_cast union unpivot using values varchar when where window with within
 """
 SYNTAX = frozenset(_CLAUSES_AND_TYPES.split())
 """Other words that may stand before an opening parenthesis: clauses, operators and types."""

@@ -71,13 +71,13 @@ def check(sql: str, tables: Collection[str]) -> str:
     """
     text = sql.strip()
     if not text:
-        raise _refused("There is no SQL to run.")
+        raise _refused("There is no SQL to run.", _ONE_SELECT)
     if len(text) > MAX_CHARS or "\0" in text:
         raise _refused(f"The SQL is longer than {MAX_CHARS:,} characters or holds a NUL character.")
     try:
         root = _only_statement(text)
-        _check_kinds(root)
         _check_calls(text, root)
+        _check_kinds(root)
         _Tables(tables).check(root, frozenset())
     except RecursionError:
         raise _refused("The SQL is nested too deeply.", "Split it with WITH.") from None
@@ -90,11 +90,13 @@ def _only_statement(text: str) -> exp.Expr:
     except SqlglotError as error:
         raise _refused(f"The SQL cannot be read: {_reason(error)}.", _ONE_SELECT) from None
     statements = [each for each in found if not isinstance(each, exp.Semicolon)]
+    if not statements:
+        raise _refused("There is no SQL to run.", _ONE_SELECT)
     if len(statements) != 1:
         raise _refused(f"The SQL holds {len(statements)} statements; exactly one can be run.", _ONE_SELECT)
     root = statements[0]
     if not isinstance(root, _ROOTS):
-        raise _refused(f"{_statement_name(text)} is not allowed: only reading is.", _ONE_SELECT)
+        raise _refused(f"{_statement_name(text, root)} is not allowed: only reading is.", _ONE_SELECT)
     return root
 
 
@@ -102,7 +104,7 @@ def _check_kinds(root: exp.Expr) -> None:
     for node in root.walk():
         name = type(node).__name__
         if isinstance(node, _REFUSED_CALLS):
-            raise _refused(f"The function {name} is not allowed.")
+            raise _refused(f"{re.sub('(?<=[a-z])(?=[A-Z])', ' ', name).lower()} is not allowed.", _ONE_SELECT)
         if isinstance(node, exp.Anonymous | exp.AnonymousAggFunc):
             _check_call(node.name)
         elif isinstance(node, exp.Parameter | exp.Placeholder | exp.SessionParameter):
@@ -221,9 +223,10 @@ def _reason(error: SqlglotError) -> str:
     return f"{description[:120]}, at line {first['line']}, column {first['col']}"
 
 
-def _statement_name(text: str) -> str:
+def _statement_name(text: str, root: exp.Expr) -> str:
     found = re.search(r"[A-Za-z]+", re.sub(r"--[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL))
-    return found.group().upper()[:20] if found else "This statement"
+    word = found.group().upper()[:20] if found else "This statement"
+    return type(root).__name__.upper() if word == "WITH" else word
 
 
 def _refused(what: str, to_do: str = "") -> SqlRefused:
