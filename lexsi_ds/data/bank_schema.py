@@ -167,7 +167,7 @@ TRANS = BankTable(
             "k_symbol",
             "VARCHAR",
             "What it was for: POJISTNE insurance, SLUZBY statement fee, UROK interest earned, SANKC. UROK penalty "
-            "interest for a negative balance, SIPO household, DUCHOD pension, UVER loan payment; missing when not said.",
+            "interest for a negative balance, SIPO household, DUCHOD pension, UVER loan payment; missing if not said.",
         ),
         BankColumn("bank", "VARCHAR", "Bank of the partner, two letters."),
         _key("account", "Account of the partner."),

@@ -166,7 +166,10 @@ def _in_trouble(plan: _Plan, who: Ints, first: int) -> npt.NDArray[np.bool_]:
 def _pay_orders(
     rng: np.random.Generator, plan: _Plan, who: Ints, balance: Ints, month: int, first: int, cents: Ints, days: Ints
 ) -> None:
-    """Book the standing orders, as far as the bank still covers them; the loan's order runs from the month after it was granted until it is paid."""
+    """Book the standing orders, as far as the bank still covers them.
+
+    The loan's order runs from the month after it was granted until it is paid.
+    """
     slots = slice(FIRST_ORDER, FIRST_ORDER + len(ORDER_KINDS))
     days[:, slots] = first + 4 + (who[:, None] * 3 + np.arange(len(ORDER_KINDS))) % 9
     runs = days[:, slots] >= plan.order_from[who]

@@ -1,0 +1,191 @@
+"""The ingest worker's task: read a source and build one immutable ``data.duckdb`` a table.
+
+Runs in a worker process, with the only connection that may read files. A version appears whole, by a rename, or not at
+all. Must never: write to a published version, or leave a half-built one where it could be taken for whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from lexsi_ds.data import pkdd
+from lexsi_ds.data.bank_schema import TABLES, bank_table
+from lexsi_ds.data.demo_bank import write_demo_bank
+from lexsi_ds.data.profile import Profile, profile
+from lexsi_ds.data.readers import Limits, Loaded, literal, quoted, read_parquet, read_text
+from lexsi_ds.data.sniff import file_kind, find_files, table_name
+from lexsi_ds.data.sqlite_files import read_sqlite
+from lexsi_ds.data.versions import DATABASE, REJECTED, Build, Target, open_build
+from lexsi_ds.errors import BadInput
+from lexsi_ds.ids import new_id
+from lexsi_ds.settings import get_settings
+
+Say = Callable[[dict[str, Any]], None]
+_MEMORY_MB = 1_536
+
+
+def ingest(args: dict[str, Any], say: Say) -> dict[str, Any]:
+    """Build every table of a source and publish them.
+
+    ``args``: ``kind`` (demo, pkdd, files, sqlite), ``paths``, ``into`` (folder of all versions), ``options`` (encoding,
+    delimiter, quote, header, date_order; for text files), ``tables`` ({name: {dataset_id, version}} for tables that are
+    known already; a new one gets a new id and version 1). Returns ``tables`` (one object each: name, dataset_id, version,
+    path, rows, bytes, comment, columns, options, notes, rejected, rejected_path), ``today`` (ISO date or None),
+    ``notes`` and ``missing``. Raises BadInput for what cannot be read; then nothing was published.
+    """
+    into = Path(args["into"])
+    with open_build(into) as build, _connect(build) as con:
+        loaded, missing, notes = _load(con, build, args, say)
+        built = []
+        for number, table in enumerate(loaded):
+            half = 0.5 + 0.5 * number / len(loaded)
+            say({"done": round(half, 3), "total": 1, "text": f"Writing {table.name}"})
+            folder = build.new_table()
+            built.append((folder, _write(con, folder, table)))
+        targets = [_target(args.get("tables") or {}, table.name) for table in loaded]
+        places = build.publish([(folder, target) for (folder, _), target in zip(built, targets, strict=True)])
+    results = [
+        _result(table, profiled, target, place)
+        for table, (_, profiled), target, place in zip(loaded, built, targets, places, strict=True)
+    ]
+    latest = max((p.latest for _, p in built if p.latest is not None), default=None)
+    say({"done": 1, "total": 1, "text": "Done"})
+    return {
+        "tables": results,
+        "today": latest.isoformat() if latest is not None else None,
+        "notes": notes,
+        "missing": missing,
+    }
+
+
+def _connect(build: Build) -> duckdb.DuckDBPyConnection:
+    """A connection on a scratch file, spilling into the build folder."""
+    config: dict[str, Any] = {
+        "threads": get_settings().threads,
+        "memory_limit": f"{_MEMORY_MB}MB",
+        "temp_directory": str(build.scratch / "spill"),
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+    }
+    return duckdb.connect(str(build.scratch / "scratch.duckdb"), config=config)
+
+
+def _load(
+    con: duckdb.DuckDBPyConnection, build: Build, args: Mapping[str, Any], say: Say
+) -> tuple[list[Loaded], list[str], list[str]]:
+    """Tables ready to be written, names of missing ones, and notes about the source."""
+    paths = [Path(p) for p in args.get("paths") or ()]
+    limits = Limits(get_settings().max_columns)
+    match args["kind"]:
+        case "demo":
+            write_demo_bank(con, lambda body: say({**body, "done": body["done"] / 2}))
+            return [_bank_table(t.name) for t in TABLES], [], ["Synthetic: every row is invented."]
+        case "pkdd":
+            say({"done": 0, "total": 1, "text": "Reading the bank's files"})
+            tables, missing = pkdd.read_bank(con, paths[0], build.scratch, limits)
+            return tables, missing, [f"Not in the folder: {', '.join(missing)}."] if missing else []
+        case "files" | "sqlite":
+            return _load_files(con, build, paths, limits, args.get("options") or {}, say)
+        case kind:
+            raise BadInput(f"Sources of kind {kind} cannot be imported.", to_do="Choose files, sqlite, pkdd or demo.")
+
+
+def _load_files(
+    con: duckdb.DuckDBPyConnection,
+    build: Build,
+    paths: list[Path],
+    limits: Limits,
+    options: Mapping[str, Any],
+    say: Say,
+) -> tuple[list[Loaded], list[str], list[str]]:
+    found = find_files(paths)
+    taken: set[str] = set()
+    loaded: list[Loaded] = []
+    for number, path in enumerate(found.files):
+        say({"done": round(0.5 * number / len(found.files), 3), "total": 1, "text": f"Reading {path.name}"})
+        kind = file_kind(path)
+        if kind == "sqlite":
+            loaded += read_sqlite(con, path, limits, taken)
+        elif kind == "parquet":
+            loaded.append(read_parquet(con, path, table_name(path.stem, taken), limits))
+        else:
+            loaded.append(read_text(con, path, table_name(path.stem, taken), build.scratch, limits, options))
+    notes = [f"Not read, of another type: {', '.join(found.ignored)}."] if found.ignored else []
+    return _with_bank_meanings(con, loaded), [], notes
+
+
+def _bank_table(name: str) -> Loaded:
+    table = bank_table(name)
+    assert table is not None
+    return Loaded(
+        name,
+        f"SELECT * FROM {quoted(name)}",
+        {"format": "generated"},
+        comment=table.comment,
+        comments=pkdd.bank_comments(table),
+        marks=pkdd.bank_marks(table),
+    )
+
+
+def _with_bank_meanings(con: duckdb.DuckDBPyConnection, loaded: list[Loaded]) -> list[Loaded]:
+    """Say what columns mean when the tables are the bank's, whatever file they came in."""
+    names = {table.name.casefold() for table in loaded}
+    if not {t.name for t in TABLES} <= names:
+        return loaded
+    result = []
+    for table in loaded:
+        known = bank_table(table.name)
+        columns = [row[0] for row in con.execute(f"DESCRIBE {table.select}").fetchall()]
+        if known is None or not set(columns) <= set(known.names):
+            result.append(table)
+            continue
+        result.append(
+            Loaded(
+                table.name, table.select, table.options, table.notes, known.comment, pkdd.bank_comments(known),
+                pkdd.bank_marks(known), table.rejected, table.rejects,
+            )  # fmt: skip
+        )
+    return result
+
+
+def _write(con: duckdb.DuckDBPyConnection, folder: Path, table: Loaded) -> Profile:
+    """Write one table's database and its rejected lines; returns its profile."""
+    con.execute(f"ATTACH {literal(str(folder / DATABASE))} AS out")
+    try:
+        con.execute(f"CREATE TABLE out.main.data AS {table.select}")
+        profiled = profile(con, "out.main.data", comments=table.comments, marks=table.marks)
+        con.execute("CHECKPOINT out")
+    finally:
+        con.execute("DETACH out")
+    if table.rejected:
+        con.execute(f"COPY ({table.rejects}) TO {literal(str(folder / REJECTED))} (HEADER)")
+    return profiled
+
+
+def _target(known: Mapping[str, Any], name: str) -> Target:
+    given = known.get(name)
+    return Target(given["dataset_id"], int(given["version"])) if given else Target(new_id("ds"), 1)
+
+
+def _result(table: Loaded, profiled: Profile, target: Target, place: Path) -> dict[str, Any]:
+    notes = list(table.notes)
+    if profiled.estimated:
+        notes.append("Distinct values are estimates, as the table is large.")
+    return {
+        "name": table.name,
+        "dataset_id": target.dataset_id,
+        "version": target.version,
+        "path": str(place / DATABASE),
+        "rows": profiled.rows,
+        "bytes": (place / DATABASE).stat().st_size,
+        "comment": table.comment,
+        "columns": [column.model_dump(mode="json") for column in profiled.columns],
+        "options": dict(table.options),
+        "notes": notes,
+        "rejected": table.rejected,
+        "rejected_path": str(place / REJECTED) if table.rejected else None,
+    }

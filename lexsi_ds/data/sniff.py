@@ -1,0 +1,120 @@
+"""What kind of data lies at a path, and which files of a folder are tables.
+
+Looks at names and first bytes only. Must never: follow a path out of a folder, or open a database.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from lexsi_ds.data.bank_schema import TABLES
+from lexsi_ds.data.text_file import read_head, refuse_binary
+from lexsi_ds.errors import BadInput
+
+FileKind = Literal["text", "parquet", "sqlite"]
+PathKind = Literal["files", "sqlite", "pkdd"]
+
+TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".asc", ".dat")
+_PARQUET_SUFFIXES = (".parquet", ".pq", ".parq")
+_SQLITE_SUFFIXES = (".sqlite", ".sqlite3", ".db", ".db3")
+SUFFIXES = TEXT_SUFFIXES + _PARQUET_SUFFIXES + _SQLITE_SUFFIXES
+_READABLE = "CSV, TSV, TXT, Parquet or SQLite"
+_SQLITE_MAGIC, _PARQUET_MAGIC = b"SQLite format 3\x00", b"PAR1"
+_LEAST_BANK_TABLES = 3
+_UNSAFE = re.compile(r"[^\w]+")
+
+
+@dataclass(frozen=True)
+class Found:
+    """Files to read, and names of files that were passed over."""
+
+    files: tuple[Path, ...]
+    ignored: tuple[str, ...] = ()
+
+
+def path_kind(path: Path) -> PathKind:
+    """Which importer a path wants. Raises BadInput when there is nothing to read."""
+    if path.is_dir():
+        return "pkdd" if is_bank_folder(path) else "files"
+    return "sqlite" if file_kind(path) == "sqlite" else "files"
+
+
+def is_bank_folder(folder: Path) -> bool:
+    """Whether a folder holds several of the bank's tables as text files."""
+    return len(bank_files(folder)) >= _LEAST_BANK_TABLES
+
+
+def bank_files(folder: Path) -> dict[str, Path]:
+    """The bank's tables in a folder. A file whose name starts with the table's and ``_part`` counts as the table."""
+    texts = sorted(p for p in folder.iterdir() if p.is_file() and p.suffix.lower() in TEXT_SUFFIXES)
+    found: dict[str, Path] = {}
+    for table in TABLES:
+        whole = [p for p in texts if p.stem.casefold() == table.name]
+        part = [p for p in texts if p.stem.casefold().startswith(f"{table.name}_part")]
+        if whole or part:
+            found[table.name] = (whole or part)[0]
+    return found
+
+
+def file_kind(path: Path) -> FileKind:
+    """Kind of one file, by its first bytes rather than its name. Raises BadInput for what cannot be read."""
+    if not path.exists():
+        raise BadInput("There is no such file or folder.", where=str(path), to_do="Check the path.")
+    if not path.is_file():
+        raise BadInput("This is not a file.", where=str(path), to_do=f"Choose a {_READABLE} file.")
+    head = read_head(path)
+    if not head:
+        raise BadInput("This file is empty.", where=path.name, to_do="Choose a file with at least column names in it.")
+    suffix = path.suffix.lower()
+    if suffix in TEXT_SUFFIXES:
+        return "text"
+    if head.startswith(_SQLITE_MAGIC):
+        return "sqlite"
+    if head.startswith(_PARQUET_MAGIC):
+        return "parquet"
+    if suffix in _PARQUET_SUFFIXES or suffix in _SQLITE_SUFFIXES:
+        named = "Parquet" if suffix in _PARQUET_SUFFIXES else "SQLite"
+        raise BadInput(f"This is not a {named} file.", where=path.name, to_do="Check that it was written completely.")
+    if suffix in ("", ".data", ".log"):
+        refuse_binary(path, head)
+        return "text"
+    raise BadInput(f"Files of type {suffix} cannot be read.", where=path.name, to_do=f"Choose a {_READABLE} file.")
+
+
+def find_files(paths: Sequence[Path]) -> Found:
+    """The files that ``paths`` name; of a folder, those directly in it that can be read. In order of name."""
+    files: list[Path] = []
+    ignored: list[str] = []
+    for path in paths:
+        if path.is_dir():
+            inside = sorted(p for p in path.iterdir() if not p.name.startswith("."))
+            files += [p for p in inside if p.is_file() and p.suffix.lower() in SUFFIXES]
+            ignored += [p.name for p in inside if not p.is_file() or p.suffix.lower() not in SUFFIXES]
+        else:
+            file_kind(path)
+            files.append(path)
+    if not files:
+        where = ", ".join(p.name for p in paths)
+        raise BadInput("There is no table in this folder.", where=where, to_do=f"Choose a folder with {_READABLE} files.")
+    return Found(tuple(files), tuple(ignored))
+
+
+def table_name(stem: str, taken: set[str]) -> str:
+    """A readable identifier from a file's name, unlike those ``taken`` (case folded); adds itself to them."""
+    name = _UNSAFE.sub("_", stem).strip("_").lower()[:60].strip("_") or "table"
+    if name[0].isdigit():
+        name = f"t_{name}"
+    return free_name(name, taken)
+
+
+def free_name(name: str, taken: set[str]) -> str:
+    """``name``, or ``name_2`` and so on when it is taken; adds itself to ``taken``."""
+    found, number = name, 2
+    while found.casefold() in taken:
+        found, number = f"{name}_{number}", number + 1
+    taken.add(found.casefold())
+    return found

@@ -1,0 +1,95 @@
+"""SQLite files into tables, through DuckDB's scanner, which is loaded by path from its wheel.
+
+A loaded scanner reads any SQLite file, even past a locked configuration, so it is loaded only in an ingest worker.
+Must never: be imported by the shared query worker, or download the extension.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import duckdb
+
+from lexsi_ds.data.dialect import unique_names
+from lexsi_ds.data.infer import TextColumn, infer_columns
+from lexsi_ds.data.readers import Limits, Loaded, check_width, literal, quoted
+from lexsi_ds.data.sniff import free_name
+from lexsi_ds.errors import BadInput, LexsiError
+
+_PACKAGE = "duckdb_extension_sqlite_scanner"
+
+
+def extension_path() -> Path:
+    """The scanner's file in its wheel. Raises LexsiError when it is not there for this DuckDB."""
+    spec = importlib.util.find_spec(_PACKAGE)
+    folders = list(spec.submodule_search_locations or []) if spec is not None else []
+    for folder in folders:
+        path = Path(folder) / "extensions" / f"v{duckdb.__version__}" / "sqlite_scanner.duckdb_extension"
+        if path.is_file():
+            return path
+    raise LexsiError(
+        "SQLite files cannot be read here: the scanner for this DuckDB is not installed.",
+        where=f"duckdb {duckdb.__version__}",
+        to_do="Install duckdb-extension-sqlite-scanner of the same version.",
+    )
+
+
+def read_sqlite(con: duckdb.DuckDBPyConnection, path: Path, limits: Limits, taken: set[str]) -> list[Loaded]:
+    """Every table and view of a SQLite file. Names stay as they are; one that is ``taken`` is numbered."""
+    con.execute(f"LOAD {literal(str(extension_path()))}")
+    names = _table_names(con, path)
+    if not names:
+        raise BadInput("This SQLite file has no table.", where=path.name, to_do="Choose another file.")
+    return [_read_table(con, path, name, free_name(name, taken), limits, number) for number, name in enumerate(names)]
+
+
+def _table_names(con: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
+    try:
+        rows = con.execute(
+            f"""SELECT name FROM sqlite_scan({literal(str(path))}, 'sqlite_master')
+                WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid"""
+        ).fetchall()
+    except duckdb.Error as error:
+        raise BadInput(
+            "This SQLite file cannot be read.", where=path.name, to_do="Check that it is whole and not encrypted."
+        ) from error
+    return [row[0] for row in rows]
+
+
+def _read_table(
+    con: duckdb.DuckDBPyConnection, path: Path, source: str, name: str, limits: Limits, number: int
+) -> Loaded:
+    """Copy one table into scratch; columns that SQLite holds as text are typed as those of a text file are."""
+    table = f"sqlite_{number}_{abs(hash(str(path))) % 10**8}"
+    scan = f"sqlite_scan({literal(str(path))}, {literal(source)})"
+    notes: list[str] = []
+    try:
+        con.execute(f"CREATE TABLE {table} AS SELECT * FROM {scan}")
+    except duckdb.Error:
+        _copy_as_text(con, path, scan, table, source)
+        notes.append("Some values are not of their column's declared type; all types were found from the values.")
+    described = con.execute(f"DESCRIBE {table}").fetchall()
+    check_width(path, len(described), limits)
+    names, said = unique_names([row[0] for row in described])
+    columns = [TextColumn(row[0], new) for row, new in zip(described, names, strict=True)]
+    texts = [c for c, row in zip(columns, described, strict=True) if row[1] == "VARCHAR"]
+    typed = {t.column.raw: t for t in infer_columns(con, table, texts)} if texts else {}
+    parts = [
+        f"{typed[c.raw].expression if c.raw in typed else quoted(c.raw)} AS {quoted(c.name)}" for c in columns
+    ]
+    notes += [*said, *(note for t in typed.values() for note in t.notes)]
+    select = f"SELECT {', '.join(parts)} FROM {table}"
+    return Loaded(name, select, {"format": "sqlite", "table": source}, tuple(notes))
+
+
+def _copy_as_text(con: duckdb.DuckDBPyConnection, path: Path, scan: str, table: str, source: str) -> None:
+    con.execute("SET sqlite_all_varchar = true")
+    try:
+        con.execute(f"CREATE TABLE {table} AS SELECT * FROM {scan}")
+    except duckdb.Error as error:
+        raise BadInput(
+            "A table of this SQLite file cannot be read.", where=f"{path.name}: {source}", to_do="Export it as CSV."
+        ) from error
+    finally:
+        con.execute("SET sqlite_all_varchar = false")
