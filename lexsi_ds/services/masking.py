@@ -41,7 +41,6 @@ def _shown(sql: str, table: Table) -> list[bool] | None:
     tree = sqlglot.parse_one(sql, dialect="duckdb")
     if not isinstance(tree, exp.Select) or not _is_plain(tree, table):
         return None
-    names = {column.name.casefold() for column in table.columns}
     safe = {column.name.casefold() for column in table.columns if not column.masked}
     shown: list[bool] = []
     for part in tree.expressions:
@@ -50,8 +49,6 @@ def _shown(sql: str, table: Table) -> list[bool] | None:
             if any(star.args.values()):
                 return None
             shown += [not column.masked for column in table.columns]
-        elif isinstance(part, exp.Alias) and part.alias.casefold() in names and not _renames_nothing(part):
-            return None
         else:
             shown.append(_made_of(part, safe))
     return shown
@@ -70,11 +67,8 @@ def _is_plain(tree: exp.Select, table: Table) -> bool:
     return not others and not (alias is not None and alias.args.get("columns"))
 
 
-def _renames_nothing(part: exp.Alias) -> bool:
-    return isinstance(part.this, exp.Column) and part.this.name.casefold() == part.alias.casefold()
-
-
 def _made_of(part: exp.Expr, safe: set[str]) -> bool:
+    """Whether it reads unmasked columns alone. A name that is a column and an alias is the column: so DuckDB reads it."""
     for node in part.walk():
         if isinstance(node, exp.Star) and isinstance(node.parent, exp.Count):
             continue

@@ -145,7 +145,7 @@ class FindingRows:
         if source_id is not None:
             query = query.where(_F.source_id == source_id)
         with self._store.read() as db:
-            return dict(db.execute(query).tuples().all())
+            return {row[0]: row[1] for row in db.execute(query)}
 
 
 def restored(values: dict[str, Any]) -> dict[str, Any]:
