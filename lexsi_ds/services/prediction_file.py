@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
@@ -27,6 +28,9 @@ Filters = Mapping[str, Any]
 """Column -> the value its rows must have; None means "missing", a list or tuple "any of these"."""
 
 _OPEN_FILES = 8
+_DEEP = 20_000
+"""Rows into a list from which its order is kept."""
+_KEPT_ORDERS = 3
 _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "threads": 2, "memory_limit": "1GB", "autoinstall_known_extensions": False,
 }
@@ -73,6 +77,7 @@ class PredictionFile:
         self._names = ", ".join(quoted(name) for name, _ in self.columns)
         self._row, self._text = quoted(row[0]), quoted(text[0])
         self._counts: OrderedDict[tuple[str, str], int] = OrderedDict()
+        self._orders: OrderedDict[tuple[str, str], np.ndarray] = OrderedDict()
         self._lock = threading.Lock()
 
     def page(
@@ -80,14 +85,9 @@ class PredictionFile:
     ) -> tuple[pd.DataFrame, int]:
         """Rows ``offset`` to ``offset + limit`` in the order asked for, and how many there are in all."""
         where, params = self._where(search, filters)
-        order = self._order(sort, descending)
         total = self._count(where, params)
+        ids = self._ids(where, params, self._order(sort, descending), max(0, offset), max(0, limit))
         with self._db.cursor() as db:
-            found = db.execute(
-                f"SELECT {self._row} FROM predictions {where} ORDER BY {order} LIMIT ? OFFSET ?",
-                [*params, max(0, limit), max(0, offset)],
-            ).fetchall()
-            ids = [row[0] for row in found]
             places = "SELECT unnest(?::BIGINT[]) AS id, generate_subscripts(?::BIGINT[], 1) AS place"
             rows = db.execute(
                 f"SELECT {self._names} FROM predictions JOIN ({places}) ON {self._row} = id ORDER BY place", [ids, ids]
@@ -115,6 +115,24 @@ class PredictionFile:
     def close(self) -> None:
         """Close the file once its last reader is done."""
         self._db.close()
+
+    def _ids(self, where: str, params: list[Any], order: str, offset: int, limit: int) -> list[int]:
+        """Row numbers of a page. Deep in a list the whole order is kept, since finding it again would take as long."""
+        query = f"SELECT {self._row} FROM predictions {where} ORDER BY {order}"
+        if offset < _DEEP or (order == self._row and not where):
+            with self._db.cursor() as db:
+                return [row[0] for row in db.execute(f"{query} LIMIT {limit} OFFSET {offset}", params).fetchall()]
+        key = (query, repr(params))
+        with self._lock:
+            known = self._orders.get(key)
+        if known is None:
+            with self._db.cursor() as db:
+                known = np.asarray(next(iter(db.execute(query, params).fetchnumpy().values())))
+            with self._lock:
+                self._orders[key] = known
+                while len(self._orders) > _KEPT_ORDERS:
+                    self._orders.popitem(last=False)
+        return known[offset : offset + limit].tolist()
 
     def _order(self, sort: str, descending: bool) -> str:
         if sort.casefold() == "rank":
