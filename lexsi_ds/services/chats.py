@@ -140,9 +140,13 @@ class Chats:
     def turns(self, actor: Actor, conversation_id: str) -> tuple[Turn, ...]:
         """Every question of a conversation with its events, oldest first."""
         actor.need("chats:read")
-        runs = self._stored.of_conversation(self.get(actor, conversation_id).id)
+        found = self.get(actor, conversation_id)
+        runs = self._stored.of_conversation(found.id)
+        if any(run.state in LIVE_STATES and run.id not in self._runs.live() for run in runs):
+            self._runs.sweep()  # its process may have died
+            runs = self._stored.of_conversation(found.id)
         over = self._stored.events_of(run.id for run in runs if run.state not in LIVE_STATES)
-        return tuple(_turn(run, over[run.id]) if run.id in over else self._live_turn(run) for run in runs)
+        return tuple(_turn(run, over[run.id] if run.id in over else self._runs.read(run.id)) for run in runs)
 
     def artifact(self, actor: Actor, artifact_id: str) -> Artifact:
         """What a run made, by id."""
@@ -158,14 +162,12 @@ class Chats:
             raise NotFound("There is no such run.", to_do="Choose a conversation from the list.")
         return run
 
-    def _live_turn(self, run: RunRecord) -> Turn:
-        """Reading the events first notices an owner that died, which ends the run."""
-        events = self._runs.read(run.id)
-        return _turn(self._stored.run(run.id) or run, events)
-
 
 def _turn(run: RunRecord, events: Events) -> Turn:
-    return Turn(run.id, run.question, run.state, run.meta.get("source_id"), run.started, run.ended, tuple(events))
+    """The last event decides: a run that was live when its row was read may be over by now."""
+    last = events[-1] if events and events[-1]["type"] == "done" else None
+    state, ended = (last["state"], last["ts"]) if last else (run.state, run.ended)
+    return Turn(run.id, run.question, state, run.meta.get("source_id"), run.started, ended, tuple(events))
 
 
 def _title(question: str) -> str:
