@@ -23,6 +23,8 @@ from lexsi_ds.data.bank_schema import BankTable, bank_table, create_sql
 Say = Callable[[dict[str, Any]], None]
 
 SEED = 19_990_915
+REVISION = 1
+"""Raise it when the generator would draw other rows: banks of an older revision are then built anew."""
 _PARTS = ("places", "accounts", "people", "loans", "orders", "cards", "trans", "finish")
 _KINDS: dict[int, tuple[str, str | None, str | None]] = {
     bank_trans.OPENING: ("PRIJEM", "VKLAD", None),

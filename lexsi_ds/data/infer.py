@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import duckdb
 
-_SAMPLE_ROWS = 10_000
+_SAMPLE_ROWS, _LEAST_SAMPLE, _SAMPLE_CELLS = 10_000, 200, 400_000
 _BATCH = 40
 _TOKENS = ("NA", "N/A", "#N/A", "NULL", "NONE", "NAN", "NIL", "?", "-", "--", ".", "(NULL)", "MISSING")
 """Words for a missing value, in upper case. They count as missing only where everything else is a number or a date."""
@@ -59,7 +59,6 @@ class Typed:
 class _Counts:
     """What values of a column look like. ``words`` are the missing-value words; ``filled`` is without them and blanks."""
 
-    present: int = 0
     blank: int = 0
     words: int = 0
     filled: int = 0
@@ -93,86 +92,123 @@ def infer_columns(
     con: duckdb.DuckDBPyConnection, table: str, columns: Sequence[TextColumn], *, date_order: str | None = None
 ) -> list[Typed]:
     """Type every text column of ``table`` (a quoted name). ``date_order`` settles 01/02/2020: ``dmy`` or ``mdy``."""
-    sample = f"(SELECT * FROM {table} LIMIT {_SAMPLE_ROWS})"
-    counts = _count(con, sample, columns)
+    rows = max(_LEAST_SAMPLE, min(_SAMPLE_ROWS, _SAMPLE_CELLS // max(len(columns), 1)))
+    counts = _count(con, f"(SELECT * FROM {table} LIMIT {rows})", columns)
     typed = _decide_all(columns, counts, date_order)
     total = con.execute(f"SELECT count(*) FROM {table}").fetchone()
-    if total is not None and total[0] > _SAMPLE_ROWS:
+    if total is not None and total[0] > rows:
         open_questions = {t.column.raw for t in typed.values() if t.type == "VARCHAR" and (t.notes or t.empty)}
         wrong = open_questions | _refuted(con, table, [t for t in typed.values() if t.type != "VARCHAR"])
         counts |= _count(con, table, [c for c in columns if c.raw in wrong])
         typed = _decide_all(columns, counts, date_order)
-    return [replace(t, notes=t.notes + said) for t, said in _blanks(con, table, [typed[c.raw] for c in columns])]
+        counts |= _count_missing(con, table, [c for c in columns if c.raw not in wrong])
+    midnight = _all_at_midnight(con, table, [t for t in typed.values() if t.type == "TIMESTAMP"])
+    return [_finish(typed[c.raw], counts[c.raw], c.raw in midnight) for c in columns]
+
+
+def _finish(t: Typed, c: _Counts, midnight: bool) -> Typed:
+    """A timestamp that always falls on midnight is a date; and what became missing is said."""
+    if midnight:
+        t = replace(t, type="DATE", expression=f"CAST({t.expression} AS DATE)")
+    said = list(t.notes)
+    if c.blank:
+        said.append(f"{c.blank:,} blank value{'s' * (c.blank > 1)} of {t.column.name} became missing.")
+    if c.words and t.type != "VARCHAR":
+        said.append(f"{c.words:,} value{'s' * (c.words > 1)} of {t.column.name} such as NA or ? became missing.")
+    return replace(t, notes=tuple(said))
 
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+def _trim(text: str) -> str:
+    return f"trim({text}, ' \t\u00a0')"
+
+
 def _trimmed(column: TextColumn) -> str:
-    return f"trim({_quoted(column.raw)}, ' \t\u00a0')"
+    return _trim(_quoted(column.raw))
 
 
-def _is_word(column: TextColumn) -> str:
+def _is_word(text: str) -> str:
     words = ", ".join(f"'{w}'" for w in _TOKENS)
-    return f"upper({_trimmed(column)}) IN ({words})"
+    return f"upper({text}) IN ({words})"
 
 
 def _filled(column: TextColumn) -> str:
     """Whether there is a value that is neither blank nor a word for a missing one."""
     text = _trimmed(column)
-    return f"({text} <> '' AND NOT {_is_word(column)})"
-
-
-def _batches(columns: Sequence[TextColumn]) -> Iterable[Sequence[TextColumn]]:
-    return (columns[i : i + _BATCH] for i in range(0, len(columns), _BATCH))
+    return f"({text} <> '' AND NOT {_is_word(text)})"
 
 
 def _count(con: duckdb.DuckDBPyConnection, table: str, columns: Sequence[TextColumn]) -> dict[str, _Counts]:
-    result = {}
-    for batch in _batches(columns):
-        parts = [part for column in batch for part in _count_parts(column)]
-        row = con.execute(f"SELECT {', '.join(parts)} FROM {table}").fetchone()
-        assert row is not None
-        size = len(row) // len(batch)
-        for index, column in enumerate(batch):
-            numbers = row[index * size : (index + 1) * size]
-            plain, dates = numbers[: size - len(_FORMATS)], numbers[size - len(_FORMATS) :]
-            result[column.raw] = _Counts(*plain, dates=dict(zip(_FORMATS, dates, strict=True)))
+    """Count the forms of values, looking at each distinct value once."""
+    if not columns:
+        return {}
+    listed = ", ".join(_quoted(c.raw) for c in columns)
+    rows = con.execute(
+        f"""WITH cells AS (UNPIVOT (SELECT {listed} FROM {table}) ON COLUMNS(*) INTO NAME cell_of VALUE cell),
+            counted AS (SELECT cell_of, cell, count(*) AS n FROM cells GROUP BY ALL),
+            trimmed AS (SELECT cell_of, {_trim("cell")} AS t, n FROM counted),
+            judged AS (SELECT *, t <> '' AND NOT {_is_word("t")} AS filled FROM trimmed)
+            SELECT cell_of, {', '.join(_count_parts())} FROM judged GROUP BY cell_of"""
+    ).fetchall()
+    result = {c.raw: _Counts(dates=dict.fromkeys(_FORMATS, 0)) for c in columns}
+    for raw, *numbers in rows:
+        plain, dates = numbers[: -len(_FORMATS)], numbers[-len(_FORMATS) :]
+        result[raw] = _Counts(*plain, dates=dict(zip(_FORMATS, dates, strict=True)))
     return result
 
 
-def _count_parts(column: TextColumn) -> list[str]:
+def _count_parts() -> list[str]:
     """Aggregates in the order of the fields of ``_Counts``, then one a date format."""
-    raw, text = _quoted(column.raw), _trimmed(column)
-    filled = _filled(column)
+
+    def count(test: str) -> str:
+        return f"CAST(coalesce(sum(n) FILTER (WHERE {test}), 0) AS BIGINT)"
 
     def matches(*patterns: str) -> str:
-        test = " OR ".join(f"regexp_full_match({text}, '{p}')" for p in patterns)
-        return f"count(*) FILTER (WHERE {filled} AND ({test}))"
+        return count("filled AND (" + " OR ".join(f"regexp_full_match(t, '{p}')" for p in patterns) + ")")
 
     return [
-        f"count({raw})",
-        f"count(*) FILTER (WHERE {raw} IS NOT NULL AND {text} = '')",
-        f"count(*) FILTER (WHERE {_is_word(column)})",
-        f"count(*) FILTER (WHERE {filled})",
+        count("t = ''"), count(_is_word("t")), count("filled"),
         matches(_INTEGER), matches(_ZERO), matches(_LONG), matches(_DECIMAL), matches(_POINTED),
-        matches(_INTEGER, _POINTED),
-        matches(_COMMA), matches(_COMMA_CLEAR), matches(_COMMA, _INTEGER, _POINTED), matches(_TRUTH),
-        *(f"count(*) FILTER (WHERE {filled} AND {_moment(text, kind)} IS NOT NULL)" for kind in _FORMATS),
+        matches(_INTEGER, _POINTED), matches(_COMMA), matches(_COMMA_CLEAR), matches(_COMMA, _INTEGER, _POINTED),
+        matches(_TRUTH),
+        *(count(f"filled AND {_moment('t', kind)} IS NOT NULL") for kind in _FORMATS),
     ]  # fmt: skip
+
+
+def _count_missing(con: duckdb.DuckDBPyConnection, table: str, columns: Sequence[TextColumn]) -> dict[str, _Counts]:
+    """Only blanks and words for missing values, over all rows."""
+    result: dict[str, _Counts] = {}
+    for start in range(0, len(columns), _BATCH):
+        batch = columns[start : start + _BATCH]
+        parts = [
+            f"count(*) FILTER (WHERE {test})"
+            for c in batch
+            for test in (f"{_trimmed(c)} = ''", _is_word(_trimmed(c)))
+        ]
+        row = con.execute(f"SELECT {', '.join(parts)} FROM {table}").fetchone()
+        assert row is not None
+        result |= {c.raw: _Counts(blank=row[2 * i], words=row[2 * i + 1]) for i, c in enumerate(batch)}
+    return result
+
+
+def _all_at_midnight(con: duckdb.DuckDBPyConnection, table: str, typed: Sequence[Typed]) -> set[str]:
+    """Raw names of timestamps without a time of day."""
+    if not typed:
+        return set()
+    parts = [f"bool_and(CAST({t.expression} AS TIME) = TIME '00:00:00')" for t in typed]
+    row = con.execute(f"SELECT {', '.join(parts)} FROM {table}").fetchone()
+    return {t.column.raw for t, found in zip(typed, row or (), strict=True) if found}
 
 
 def _moment(text: str, kind: str) -> str:
     """A timestamp when ``text`` has this format and names a real day; else null."""
     pattern, formats = _FORMATS[kind]
-    if formats:
-        listed = ", ".join(f"'{f}'" for f in formats)
-        made = f"try_strptime(replace({text}, 'T', ' '), [{listed}])" if kind != "compact" else (
-            f"try_strptime({text}, [{listed}])"
-        )  # fmt: skip
-    else:
-        made = f"try_cast(rtrim({text}, 'Z') AS TIMESTAMP)"
+    listed = ", ".join(f"'{f}'" for f in formats)
+    spaced = text if kind == "compact" else f"replace({text}, 'T', ' ')"
+    made = f"try_strptime({spaced}, [{listed}])" if formats else f"try_cast(rtrim({text}, 'Z') AS TIMESTAMP)"
     return f"CASE WHEN regexp_full_match({text}, '{pattern}') THEN {made} END"
 
 
@@ -261,32 +297,3 @@ def _refuted(con: duckdb.DuckDBPyConnection, table: str, typed: Sequence[Typed])
 def _refutation(t: Typed) -> str:
     zeros = f" OR regexp_full_match({_trimmed(t.column)}, '{_ZERO}')" if t.type in ("BIGINT", "DOUBLE") else ""
     return f"bool_or({_filled(t.column)} AND (({t.expression}) IS NULL{zeros}))"
-
-
-def _blanks(con: duckdb.DuckDBPyConnection, table: str, typed: list[Typed]) -> list[tuple[Typed, tuple[str, ...]]]:
-    """Count what became missing in each column, and shorten timestamps that all fall on midnight to dates."""
-    result = []
-    for start in range(0, len(typed), _BATCH):
-        batch = typed[start : start + _BATCH]
-        parts = []
-        for t in batch:
-            text, word = _trimmed(t.column), _is_word(t.column)
-            midnight = f"bool_and(({t.expression})::TIME = TIME '00:00:00')" if t.type == "TIMESTAMP" else "false"
-            parts += [f"count(*) FILTER (WHERE {text} = '')", f"count(*) FILTER (WHERE {word})", midnight]
-        row = con.execute(f"SELECT {', '.join(parts)} FROM {table}").fetchone()
-        assert row is not None
-        for index, t in enumerate(batch):
-            blank, words, midnight = row[3 * index : 3 * index + 3]
-            if midnight:
-                t = replace(t, type="DATE", expression=f"CAST({t.expression} AS DATE)")
-            result.append((t, _said(t, blank, words)))
-    return result
-
-
-def _said(t: Typed, blank: int, words: int) -> tuple[str, ...]:
-    said = []
-    if blank:
-        said.append(f"{blank:,} blank value{'s' * (blank > 1)} of {t.column.name} became missing.")
-    if words and t.type != "VARCHAR":
-        said.append(f"{words:,} value{'s' * (words > 1)} of {t.column.name} such as NA or ? became missing.")
-    return tuple(said)

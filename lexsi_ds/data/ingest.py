@@ -7,6 +7,7 @@ all. Must never: write to a published version, or leave a half-built one where i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from lexsi_ds.data import pkdd
 from lexsi_ds.data.bank_schema import TABLES, bank_table
 from lexsi_ds.data.demo_bank import write_demo_bank
 from lexsi_ds.data.profile import Profile, profile
-from lexsi_ds.data.readers import Limits, Loaded, literal, quoted, read_parquet, read_text
+from lexsi_ds.data.readers import Limits, Loaded, literal, quoted, read_arrow, read_parquet, read_text
 from lexsi_ds.data.sniff import file_kind, find_files, table_name
 from lexsi_ds.data.sqlite_files import read_sqlite
 from lexsi_ds.data.versions import DATABASE, REJECTED, Build, Target, open_build
@@ -31,11 +32,12 @@ _MEMORY_MB = 1_536
 def ingest(args: dict[str, Any], say: Say) -> dict[str, Any]:
     """Build every table of a source and publish them.
 
-    ``args``: ``kind`` (demo, pkdd, files, sqlite), ``paths``, ``into`` (folder of all versions), ``options`` (encoding,
-    delimiter, quote, header, date_order; for text files), ``tables`` ({name: {dataset_id, version}} for tables that are
-    known already; a new one gets a new id and version 1). Returns ``tables`` (one object each: name, dataset_id, version,
-    path, rows, bytes, comment, columns, options, notes, rejected, rejected_path), ``today`` (ISO date or None),
-    ``notes`` and ``missing``. Raises BadInput for what cannot be read; then nothing was published.
+    ``args``: ``kind`` (demo, pkdd, files, sqlite; arrow for a result), ``paths``, ``into`` (folder of all versions),
+    ``options`` (encoding, delimiter, quote, header, date_order for text files; name and marks for a result), ``tables``
+    ({name: {dataset_id, version}} for tables that are known already; a new one gets a new id and version 1). Returns
+    ``tables`` (one object each: name, dataset_id, version, path, rows, bytes, comment, columns, options, notes, rejected,
+    rejected_path), ``today`` (ISO date or None), ``notes`` and ``missing``. Raises BadInput for what cannot be read;
+    then nothing was published.
     """
     into = Path(args["into"])
     with open_build(into) as build, _connect(build) as con:
@@ -88,6 +90,9 @@ def _load(
             say({"done": 0, "total": 1, "text": "Reading the bank's files"})
             tables, missing = pkdd.read_bank(con, paths[0], build.scratch, limits)
             return tables, missing, [f"Not in the folder: {', '.join(missing)}."] if missing else []
+        case "arrow":
+            options = args["options"]
+            return [read_arrow(con, paths[0], str(options["name"]), options.get("marks") or {})], [], []
         case "files" | "sqlite":
             return _load_files(con, build, paths, limits, args.get("options") or {}, say)
         case kind:
@@ -143,12 +148,8 @@ def _with_bank_meanings(con: duckdb.DuckDBPyConnection, loaded: list[Loaded]) ->
         if known is None or not set(columns) <= set(known.names):
             result.append(table)
             continue
-        result.append(
-            Loaded(
-                table.name, table.select, table.options, table.notes, known.comment, pkdd.bank_comments(known),
-                pkdd.bank_marks(known), table.rejected, table.rejects,
-            )  # fmt: skip
-        )
+        meaning = {"comment": known.comment, "comments": pkdd.bank_comments(known), "marks": pkdd.bank_marks(known)}
+        result.append(replace(table, **meaning))
     return result
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 from lexsi_ds.data.dialect import Dialect, sniff_dialect, unique_names
 from lexsi_ds.data.infer import TextColumn, Typed, infer_columns
@@ -98,13 +99,13 @@ def load_raw(
     file = prepare(path, scratch, options.get("encoding"))
     dialect = sniff_dialect(con, file, path.suffix.lower(), options)
     check_width(path, len(dialect.columns), limits)
-    table, rejects = _scratch_names(con)
-    rejected, swallowed = _load(con, file, dialect, dialect.quote, table, rejects)
+    table = scratch_name(con)
+    rejected, swallowed = _load(con, file, dialect, dialect.quote, table)
     if swallowed and dialect.quote:
-        again, again_rejects = _scratch_names(con)
-        fewer, _ = _load(con, file, dialect, "", again, again_rejects)
+        again = scratch_name(con)
+        fewer, _ = _load(con, file, dialect, "", again)
         if fewer < rejected:
-            table, rejects, rejected = again, again_rejects, fewer
+            table, rejected = again, fewer
     rows = con.execute(f"SELECT count(*) FROM {table}").fetchone()
     if rejected and rows is not None and rows[0] == 0:
         raise BadInput(
@@ -112,7 +113,7 @@ def load_raw(
             where=path.name,
             to_do="Check the delimiter and the quotes, or export the file again.",
         )
-    return Raw(table, dialect, file, rejected, f"SELECT * FROM {rejects} ORDER BY line")
+    return Raw(table, dialect, file, rejected, f"SELECT * FROM {table}_rejects ORDER BY line")
 
 
 def check_width(path: Path, columns: int, limits: Limits) -> None:
@@ -140,18 +141,35 @@ def read_parquet(con: duckdb.DuckDBPyConnection, path: Path, name: str, limits: 
     return Loaded(name, f"SELECT {selected} FROM {source}", {"format": "parquet"}, tuple(notes))
 
 
-def _scratch_names(con: duckdb.DuckDBPyConnection) -> tuple[str, str]:
+def read_arrow(
+    con: duckdb.DuckDBPyConnection, path: Path, name: str, marks: Mapping[str, Mapping[str, bool]]
+) -> Loaded:
+    """A result's Arrow stream file, as our own workers write it. ``marks`` by column name, whatever the case."""
+    try:
+        with pa.memory_map(str(path)) as source, pa.ipc.open_stream(source) as reader:
+            table = reader.read_all()
+    except (OSError, pa.ArrowException) as error:
+        raise BadInput("This result is not there any more.", where=path.name, to_do="Run the question again.") from error
+    names, notes = unique_names(table.column_names)
+    con.register("_result", table.rename_columns(list(names)))
+    known = {column.casefold(): Marks(**given) for column, given in marks.items()}
+    marked = {column: known[column.casefold()] for column in names if column.casefold() in known}
+    return Loaded(name, "SELECT * FROM _result", {"format": "result"}, tuple(notes), marks=marked)
+
+
+def scratch_name(con: duckdb.DuckDBPyConnection) -> str:
+    """A name that no scratch table has."""
     row = con.execute("SELECT count(*) FROM duckdb_tables() WHERE database_name = current_database()").fetchone()
-    number = row[0] if row is not None else 0
-    return f"raw_{number}", f"rejects_{number}"
+    return f"raw_{row[0] if row is not None else 0}"
 
 
 def _load(
-    con: duckdb.DuckDBPyConnection, file: TextFile, dialect: Dialect, quote: str, table: str, rejects: str
+    con: duckdb.DuckDBPyConnection, file: TextFile, dialect: Dialect, quote: str, table: str
 ) -> tuple[int, bool]:
-    """Fill ``table`` and ``rejects``; returns rejected lines, and whether an open quote swallowed lines."""
+    """Fill ``table`` and its ``_rejects``; returns rejected lines, and whether an open quote swallowed lines."""
     columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(dialect.columns)))
     escape = dialect.escape if quote else ""
+    rejects = f"{table}_rejects"
     con.execute(
         f"""CREATE TABLE {table} AS SELECT * FROM read_csv({literal(str(file.path))}, auto_detect = false, header = false,
             columns = {{{columns}}}, delim = {literal(dialect.delimiter)}, quote = {literal(quote)},

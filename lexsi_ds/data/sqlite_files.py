@@ -13,7 +13,7 @@ import duckdb
 
 from lexsi_ds.data.dialect import unique_names
 from lexsi_ds.data.infer import TextColumn, infer_columns
-from lexsi_ds.data.readers import Limits, Loaded, check_width, literal, quoted
+from lexsi_ds.data.readers import Limits, Loaded, check_width, literal, quoted, scratch_name
 from lexsi_ds.data.sniff import free_name
 from lexsi_ds.errors import BadInput, LexsiError
 
@@ -41,27 +41,24 @@ def read_sqlite(con: duckdb.DuckDBPyConnection, path: Path, limits: Limits, take
     names = _table_names(con, path)
     if not names:
         raise BadInput("This SQLite file has no table.", where=path.name, to_do="Choose another file.")
-    return [_read_table(con, path, name, free_name(name, taken), limits, number) for number, name in enumerate(names)]
+    return [_read_table(con, path, name, free_name(name, taken), limits) for name in names]
 
 
 def _table_names(con: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
     try:
-        rows = con.execute(
-            f"""SELECT name FROM sqlite_scan({literal(str(path))}, 'sqlite_master')
-                WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid"""
-        ).fetchall()
+        rows = con.execute(f"SELECT type, name FROM sqlite_scan({literal(str(path))}, 'sqlite_master')").fetchall()
     except duckdb.Error as error:
         raise BadInput(
             "This SQLite file cannot be read.", where=path.name, to_do="Check that it is whole and not encrypted."
         ) from error
-    return [row[0] for row in rows]
+    return [name for kind, name in rows if kind in ("table", "view") and not name.startswith("sqlite_")]
 
 
 def _read_table(
-    con: duckdb.DuckDBPyConnection, path: Path, source: str, name: str, limits: Limits, number: int
+    con: duckdb.DuckDBPyConnection, path: Path, source: str, name: str, limits: Limits
 ) -> Loaded:
     """Copy one table into scratch; columns that SQLite holds as text are typed as those of a text file are."""
-    table = f"sqlite_{number}_{abs(hash(str(path))) % 10**8}"
+    table = scratch_name(con)
     scan = f"sqlite_scan({literal(str(path))}, {literal(source)})"
     notes: list[str] = []
     try:
