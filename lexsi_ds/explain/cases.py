@@ -60,7 +60,7 @@ def explain_global(model: SavedModel, frame: pd.DataFrame, scale: str) -> Global
                 unit=feature.unit,
                 mean_abs=float(importance[place]),
                 contributions=tuple(float(v) for v in scaled.contributions[:, place]),
-                values=_colours(column(rows, feature.name), feature.kind == "categorical"),
+                values=_colours(raw[:, place]),
                 raw=tuple(raw[:, place]),
             )
         )
@@ -128,12 +128,9 @@ def _sample(model: SavedModel, frame: pd.DataFrame) -> pd.DataFrame:
     return frame.iloc[np.sort(order[drawn])].reset_index(drop=True)
 
 
-def _colours(values: pd.Series, words: bool) -> tuple[float | None, ...]:
+def _colours(raw: np.ndarray) -> tuple[float | None, ...]:
     """Values scaled to 0..1 by rank; None for missing values and for words, which have no order."""
-    if words:
-        return (None,) * len(values)
-    truths = pd.api.types.is_bool_dtype(values.dtype)
-    numbers = pd.Series(read_column(values, "boolean" if truths else "numeric")[0])
+    numbers = pd.Series([np.nan if v is None or isinstance(v, str) else float(v) for v in raw], dtype=float)
     ranks = numbers.rank(method="average")
     low, high = ranks.min(), ranks.max()
     spread = high - low if high > low else 1.0

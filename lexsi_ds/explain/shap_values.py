@@ -16,8 +16,9 @@ import shap
 
 from lexsi_ds.errors import BadInput
 from lexsi_ds.models.bundle import Prepared, SavedModel
+from lexsi_ds.models.encode import read_column
 from lexsi_ds.models.estimators import probability
-from lexsi_ds.models.frames import as_truths, column, plain
+from lexsi_ds.models.frames import column, plain
 
 Scale = Literal["probability", "log-odds"]
 TOLERANCE = 1e-4
@@ -80,11 +81,9 @@ def raw_values(model: SavedModel, frame: pd.DataFrame) -> np.ndarray:
     object."""
     table = np.empty((len(frame), len(model.features)), dtype=object)
     for place, feature in enumerate(model.features):
-        if feature.kind == "boolean":
-            truths, _ = as_truths(column(frame, feature.name))
-            table[:, place] = [None if np.isnan(v) else bool(v) for v in truths]
-        else:
-            table[:, place] = [plain(v) for v in column(frame, feature.name).tolist()]
+        values, _ = read_column(column(frame, feature.name), feature.kind)
+        cells = [plain(v) for v in values]
+        table[:, place] = [None if v is None else bool(v) for v in cells] if feature.kind == "boolean" else cells
     return table
 
 

@@ -58,9 +58,9 @@ def _drivers(text: _Text) -> list[str]:
         return ["No single feature moves it by as much as that scale shows."]
     told = []
     if raising:
-        first, *rest = raising
-        more = "".join(f"; {_value(text, d)} raises it by {_amount(text, d)}" for d in rest)
-        told.append(f"{_capital(_value(text, first))} raises it most, by {_amount(text, first)}{more}.")
+        parts = [f"{_capital(_value(text, raising[0]))} raises it most, by {_amount(text, raising[0])}"]
+        parts += [f"{_value(text, d)} raises it by {_amount(text, d)}" for d in raising[1:]]
+        told.append("; ".join(parts) + ".")
     if lowering:
         first = lowering[0]
         told.append(f"{_capital(_value(text, first))} lowers it most, by {_amount(text, first)}.")

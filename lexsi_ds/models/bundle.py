@@ -25,7 +25,12 @@ from lexsi_ds.models.stability import Refits
 from lexsi_ds.models.task import FeatureDef
 from lexsi_ds.models.validation import Folds
 
-TARGET, PROBABILITY, MARGIN, FOLDS, DRAWN = "_target", "_probability", "_margin", "_folds", "_drawn"
+TARGET = "_lexsi_target"
+PROBABILITY = "_lexsi_probability"
+MARGIN = "_lexsi_margin"
+FOLDS = "_lexsi_folds"
+DRAWN = "_lexsi_drawn"
+"""Columns of ``oof.arrow`` beside the data's own; no data column is called so."""
 
 
 @dataclass(frozen=True)

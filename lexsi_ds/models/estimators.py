@@ -24,6 +24,8 @@ from lexsi_ds.errors import BadInput
 
 ModelType = Literal["XGBoost", "Logistic"]
 MODEL_TYPES: tuple[ModelType, ...] = ("XGBoost", "Logistic")
+MANY_COLUMNS = 500
+"""Encoded columns past which everything is fitted less often: a fit takes seconds there."""
 T = TypeVar("T")
 
 
@@ -149,6 +151,7 @@ def recipe(model_type: ModelType, rows: int, flagged: tuple[int, ...]) -> Recipe
         "colsample_bytree": 0.5,
         "min_child_weight": 2,
         "lambda": 3,
+        "max_bin": 64 if rows < 20_000 else 256,
     }
     return Recipe("XGBoost", parameters, flagged, rounds)
 
@@ -200,7 +203,7 @@ def _fit_logistic(x: np.ndarray, y: np.ndarray, flagged: tuple[int, ...], c: flo
     design = _design(x, flagged, medians)
     means, scales = design.mean(axis=0), design.std(axis=0)
     scales = np.where(scales > 1e-12 * np.maximum(1.0, np.abs(means)), scales, 1.0)
-    solver = "newton-cholesky" if design.shape[1] <= 500 else "lbfgs"
+    solver = "newton-cholesky" if design.shape[1] <= MANY_COLUMNS else "lbfgs"
     fitted = LogisticRegression(C=c, solver=solver, tol=1e-8, max_iter=500).fit((design - means) / scales, y)
     return Logistic(flagged, medians, means, scales, fitted.coef_[0].astype(float), float(fitted.intercept_[0]))
 

@@ -20,6 +20,7 @@ from lexsi_ds.errors import BadInput
 
 _TRUE = {"true", "yes", "y", "t", "1"}
 _FALSE = {"false", "no", "n", "f", "0"}
+_NUMBER_LIKE = {"decimal", "integer", "floating", "mixed-integer-float", "boolean", "empty"}
 
 
 def write_frame(frame: pd.DataFrame, path: Path) -> None:
@@ -90,16 +91,9 @@ def is_date(values: pd.Series) -> bool:
 
 def is_textual(values: pd.Series) -> bool:
     """Whether a column holds words rather than numbers or booleans."""
-    if isinstance(values.dtype, pd.CategoricalDtype) or pd.api.types.is_string_dtype(values.dtype):
-        return True
-    return values.dtype == object and pd.api.types.infer_dtype(values, skipna=True) not in {
-        "decimal",
-        "integer",
-        "floating",
-        "mixed-integer-float",
-        "boolean",
-        "empty",
-    }
+    if values.dtype == object:
+        return pd.api.types.infer_dtype(values, skipna=True) not in _NUMBER_LIKE
+    return isinstance(values.dtype, pd.CategoricalDtype) or pd.api.types.is_string_dtype(values.dtype)
 
 
 def as_numbers(values: pd.Series) -> tuple[np.ndarray, int]:
@@ -110,6 +104,9 @@ def as_numbers(values: pd.Series) -> tuple[np.ndarray, int]:
         blank = stripped.isna() | (stripped == "")
         numbers = _floats(stripped.where(~blank, None))
         unreadable = int((np.isnan(numbers) & ~blank.to_numpy()).sum())
+    elif values.dtype == object:
+        numbers = np.array([np.nan if _missing(v) else float(v) for v in values.tolist()], dtype=float)
+        unreadable = 0
     else:
         numbers = _floats(values)
         unreadable = 0

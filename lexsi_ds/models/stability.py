@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lexsi_ds.models.estimators import Estimator, Recipe, side_by_side
+from lexsi_ds.models.estimators import MANY_COLUMNS, Estimator, Recipe, side_by_side
 
 TOP = 10
 BAND = (0.1, 0.9)
@@ -41,14 +41,14 @@ class Bands:
     top_overlap: float
 
 
-def refit_count(rows: int) -> int:
-    """Refits for this many training rows: 50, and 20 past 20,000."""
-    return 50 if rows <= MOST_ROWS else 20
+def refit_count(rows: int, columns: int) -> int:
+    """Refits for this many training rows and encoded columns: 50; 20 past 20,000 rows or 500 columns."""
+    return 50 if rows <= MOST_ROWS and columns <= MANY_COLUMNS else 20
 
 
 def refit(how: Recipe, x: np.ndarray, y: np.ndarray, seed: int, threads: int, done: Callable[[int], None]) -> Refits:
     """Fit on bootstrap samples drawn within each class, so that every sample holds both. ``x`` (n, p), ``y`` (n,)."""
-    count = refit_count(len(y))
+    count = refit_count(*x.shape)
     samples = [_draw(y, np.random.default_rng([seed, 1, b])) for b in range(count)]
     drawn = np.zeros((len(y), count), dtype=bool)
     for b, sample in enumerate(samples):

@@ -26,6 +26,7 @@ from lexsi_ds.models.bundle import FOLDS, MARGIN, PROBABILITY, TARGET, Parts
 from lexsi_ds.models.card import FeatureStats, ModelCard
 from lexsi_ds.models.caveats import data_warnings, figure_warnings
 from lexsi_ds.models.encode import Encoding, learn
+from lexsi_ds.models.engine import PREDICTION_COLUMNS
 from lexsi_ds.models.estimators import MODEL_TYPES, ModelType, model_type_of, probability, recipe
 from lexsi_ds.models.frames import as_words, canonical_order, column, entity_keys, need_columns
 from lexsi_ds.models.screen import Screened, screen
@@ -72,6 +73,11 @@ def train_model(
             f"The local engine predicts yes/no outcomes only; {task.target_label} is an amount.",
             to_do="Regression comes later. Ask for a threshold instead, such as whether it is above a value.",
         )
+    if task.entity_column in PREDICTION_COLUMNS:
+        raise BadInput(
+            f"The id column may not be called {task.entity_column}: predictions have a column of that name.",
+            to_do="Give it another name in the query.",
+        )
     need_columns(
         frame, [task.entity_column, task.target_column, *(f.name for f in task.features)], "The training frame"
     )
@@ -81,8 +87,8 @@ def train_model(
         raise ModelRefused(_no_feature(task, screened), to_do="Add columns that are known before the outcome.")
     encoding = learn(screened.features, screened.columns)
     x = encoding.matrix(screened.columns)
-    folds = make_folds(rows.y, SEED)
-    steps = _Steps(say, 2 * folds.count * folds.repeats + 1 + refit_count(len(rows.y)))
+    folds = make_folds(rows.y, x.shape[1], SEED)
+    steps = _Steps(say, 2 * folds.count * folds.repeats + 1 + refit_count(*x.shape))
     tried = _validate(x, rows.y, folds, encoding, threads, steps)
     steps.show("Measuring both on the same rows")
     choice = choose(rows.y, tried, asked, SEED)

@@ -14,7 +14,16 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from lexsi_ds.models.card import Candidate, Interval
-from lexsi_ds.models.estimators import MODEL_TYPES, Estimator, ModelType, Recipe, probability, recipe, side_by_side
+from lexsi_ds.models.estimators import (
+    MANY_COLUMNS,
+    MODEL_TYPES,
+    Estimator,
+    ModelType,
+    Recipe,
+    probability,
+    recipe,
+    side_by_side,
+)
 from lexsi_ds.models.metrics import Resamples, calibration, interval, measure, roc_curve
 
 MIN_LEAD = 0.005
@@ -58,9 +67,10 @@ class Choice:
     auc_difference: Interval
 
 
-def make_folds(y: np.ndarray, seed: int) -> Folds:
-    """Five stratified folds five times under 2,000 rows; once for more; three folds from 100,000 rows on."""
-    repeats = 5 if len(y) < 2_000 else 1
+def make_folds(y: np.ndarray, columns: int, seed: int) -> Folds:
+    """Five stratified folds; five times under 2,000 rows and 501 encoded columns, once for more; three folds from
+    100,000 rows on."""
+    repeats = 5 if len(y) < 2_000 and columns <= MANY_COLUMNS else 1
     count = 5 if len(y) < 100_000 else 3
     of = np.zeros((len(y), repeats), dtype=np.int8)
     for repeat in range(repeats):
