@@ -92,8 +92,13 @@ def open_instance(
         "python_scan_all_frames": "false",
     })
     try:
-        for number, table in enumerate(tables):
-            _attach(instance, number, table)
+        aliases: dict[str, str] = {}
+        for table in tables:
+            if table["path"] not in aliases:
+                aliases[table["path"]] = f"{INTERNAL_PREFIX}{len(aliases)}"
+                _attach(instance, aliases[table["path"]], table)
+            view, source = _identifier(table["name"]), aliases[table["path"]]
+            instance.execute(f"CREATE VIEW {view} AS SELECT * FROM {source}.main.data")
         for setting in ("TimeZone = 'UTC'", "enable_external_access = false", "lock_configuration = true"):
             instance.execute(f"SET {setting}")
     except BaseException:
@@ -136,13 +141,12 @@ def _key(args: dict[str, Any]) -> str:
     return json.dumps([args[name] for name in ("tables", "threads", "memory_mb", "spill_mb")])
 
 
-def _attach(instance: duckdb.DuckDBPyConnection, number: int, table: dict[str, str]) -> None:
-    alias = f"{INTERNAL_PREFIX}{number}"
+def _attach(instance: duckdb.DuckDBPyConnection, alias: str, table: dict[str, str]) -> None:
     if not Path(table["path"]).is_file():
         raise NotFound(f"The data file of table {table['name']} is gone.", to_do="Import its source again.")
     try:
         instance.execute(f"ATTACH {_literal(table['path'])} AS {alias} (READ_ONLY)")
-        instance.execute(f"CREATE VIEW {_identifier(table['name'])} AS SELECT * FROM {alias}.main.data")
+        instance.execute(f"SELECT 1 FROM {alias}.main.data LIMIT 0")
     except duckdb.Error as error:
         if isinstance(error, duckdb.OutOfMemoryException):
             raise readable(error, ()) from None

@@ -80,7 +80,7 @@ class SqlRunner:
         tell: Tell | None = None, timeout_s: float | None = None,
     ) -> SqlResult:
         """Run one SELECT on a single table, visible as ``dataset`` and under its own name: a finding's check, say."""
-        tables = {"dataset": table} if table.name.casefold() == "dataset" else {"dataset": table, table.name: table}
+        tables = {table.name: table} | ({} if table.name.casefold() == "dataset" else {"dataset": table})
         return self._run(tables, f"{table.dataset_id}/{table.version}", sql, out, cancel, tell, True, timeout_s)
 
     def frame(self, handle: DatasetHandle, sql: str, *, cancel: Cancel | None = None) -> pd.DataFrame:

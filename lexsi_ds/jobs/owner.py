@@ -54,22 +54,27 @@ def is_dead(home: Path, boot: str) -> bool:
     """Whether the process that took this boot id is gone. Unknown and malformed ids count as dead."""
     if not is_id(boot, "boot"):
         return True
+    return _is_unlocked(_lock_path(home, boot), remove=False)
+
+
+def forget_dead(home: Path) -> list[str]:
+    """Boots that died without closing; their lock files are removed."""
+    return [path.stem for path in (home / "owners").glob("boot_*.lock") if _is_unlocked(path, remove=True)]
+
+
+def _is_unlocked(path: Path, *, remove: bool) -> bool:
+    """Whether nobody holds the lock. Removing happens while we hold it, or it could hit a file just taken."""
     try:
-        with _lock_path(home, boot).open("r+") as file:
+        with path.open("r+") as file:
             _lock(file.fileno())
+            if remove:
+                with contextlib.suppress(OSError):
+                    path.unlink()
             return True
     except FileNotFoundError:
         return True
     except OSError:
         return False
-
-
-def forget_dead(home: Path) -> list[str]:
-    """Boots that died without closing; their lock files are removed."""
-    dead = [path.stem for path in (home / "owners").glob("boot_*.lock") if is_dead(home, path.stem)]
-    for boot in dead:
-        _lock_path(home, boot).unlink(missing_ok=True)
-    return dead
 
 
 def _lock_path(home: Path, boot: str) -> Path:

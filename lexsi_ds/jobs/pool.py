@@ -14,6 +14,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -159,7 +160,7 @@ class Pool:
                 self._keeper.watch(worker)
             else:
                 worker.kill()
-                self._keeper.do(lambda: self._on_lost(worker))
+                self._keeper.do(partial(self._on_lost, worker))
 
     def _arm(self, worker: WorkerProcess, cancel: Cancel) -> None:
         """From now on a stop kills this worker; one that was asked for before gives it back untouched."""
@@ -196,7 +197,11 @@ class Pool:
                     self._check(state, cancel)
                     ahead = state.waiting.index(ticket)
                     if not ahead and state.idle:
-                        return _best(state.idle, affinity)
+                        worker = _best(state.idle, affinity)
+                        if worker.alive:
+                            return worker
+                        self._keeper.do(partial(self._on_lost, worker))
+                        continue
                     if state.alive < min(state.limits.workers, len(state.waiting) + self._busy(lane)):
                         self._start(lane)
                     if ahead == told:
@@ -231,7 +236,7 @@ class Pool:
     def _start(self, lane: Lane) -> None:
         """With the condition held: have the keeper start one more worker."""
         self._lanes[lane].alive += 1
-        self._keeper.do(lambda: self._spawn(lane))
+        self._keeper.do(partial(self._spawn, lane))
 
     # -- in the keeper's thread ----------------------------------------------------------------------------------
 

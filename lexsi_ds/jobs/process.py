@@ -56,6 +56,12 @@ class WorkerProcess:
         """Process id, also of its process group."""
         return self._process.pid
 
+    @property
+    def alive(self) -> bool:
+        """Whether the process still runs."""
+        with self._lock:
+            return self._process.poll() is None
+
     def begin(self) -> None:
         """Remember where the log is, so that ``end_kind`` reads only what this task wrote."""
         with contextlib.suppress(OSError):

@@ -20,7 +20,7 @@ ATTACKS: dict[str, str] = {
     "logging to a file": "CALL enable_logging('QueryLog', storage = 'file', storage_path = '{out}')",
     "logging by select": "SELECT * FROM enable_logging('QueryLog', storage := 'file', storage_path := '{out}')",
     "profiling to a file": "PRAGMA enable_profiling = 'json'; PRAGMA profiling_output = '{out}'; SELECT 1",
-    "profiling by select": "SELECT * FROM enable_profiling(save_location := '{out}', format := 'json')",
+    "profiling by select": "SELECT * FROM enable_profiling(save_location := '{out}.json', format := 'json')",
     "overwrite own data": "COPY (SELECT 1) TO '{loan}'",
     # reading files
     "read_text": "SELECT * FROM read_text('{secret}')",
