@@ -106,7 +106,7 @@ def allowed_edits(word: str) -> int:
     """How many edits still count as a misspelling of a word: none for short ones and for codes with digits."""
     if len(word) < 5 or any(ch.isdigit() for ch in word):
         return 0
-    return 1 if len(word) < 9 else 2
+    return 1 if len(word) < 11 else 2
 
 
 def nearest(word: str, known: set[str] | frozenset[str]) -> str | None:

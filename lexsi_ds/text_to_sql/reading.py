@@ -37,6 +37,8 @@ class Analytic(Value):
     string_filters: tuple[tuple[str, str, str], ...] = ()
     """(table, column, value) of every text value the SQL filters on."""
     caveats: tuple[str, ...] = ()
+    suggestions: tuple[str, ...] = ()
+    """Questions worth asking next, such as the same with a least size of a group; each would be understood."""
     tables: tuple[str, ...] = ()
     logical: dict | None = None
     """The logical query as JSON, so that a follow-up can change it."""

@@ -1,0 +1,72 @@
+"""A question answered by one query: tag, draft, settle, write, word. With the caveats that the numbers need beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import pandas as pd
+
+from lexsi_ds.text_to_sql import followup
+from lexsi_ds.text_to_sql.caveats import caveats_of
+from lexsi_ds.text_to_sql.doubt import NotUnderstood
+from lexsi_ds.text_to_sql.lexicon import Lexicon
+from lexsi_ds.text_to_sql.logical import Logical
+from lexsi_ds.text_to_sql.ordering import main_measure
+from lexsi_ds.text_to_sql.parser import parse
+from lexsi_ds.text_to_sql.reading import Analytic, Evidence
+from lexsi_ds.text_to_sql.resolver import Settled, resolve
+from lexsi_ds.text_to_sql.sqltext import Names
+from lexsi_ds.text_to_sql.tagger import Tagged, tag
+from lexsi_ds.text_to_sql.wording import reading_of
+from lexsi_ds.text_to_sql.writer import write
+
+
+def analytic(
+    question: str, names: Names, lexicon: Lexicon, query: Callable[[str], pd.DataFrame], previous: Analytic | None
+) -> Analytic:
+    """The query that answers a question. Raises NotUnderstood or Ambiguous."""
+    tagged = tag(question, lexicon, names.handle.today)
+    unknown = _strange(tagged)
+    if unknown:
+        raise NotUnderstood(unknown, "no table, column, value or known word matches")
+    draft = parse(tagged.items)
+    if draft.left:
+        raise NotUnderstood(tuple(draft.left), "it does not fit into the question as it was read")
+    settled = followup.settle(draft, names, previous) if previous and followup.is_followup(draft) else resolve(draft, names)
+    return _answer(settled, tagged, names, query)
+
+
+def _strange(tagged: Tagged) -> tuple[str, ...]:
+    units = {"czk", "crowns", "crown", "kc", "percent", "pct"}
+    return tuple(w for w in tagged.unknown if w.casefold() not in units)
+
+
+def _answer(settled: Settled, tagged: Tagged, names: Names, query: Callable[[str], pd.DataFrame]) -> Analytic:
+    logical = settled.query
+    main = main_measure(list(logical.measures)) if logical.measures else None
+    repairs = tuple(Evidence(words=a, became=f"{b} (spelling)") for a, b in tagged.repairs)
+    spelt = tuple(f"\u201c{a}\u201d was read as \u201c{b}\u201d." for a, b in tagged.repairs)
+    logical, caveats, more = caveats_of(settled, names, query)
+    return Analytic(
+        sql=write(logical, names), reading=reading_of(logical, names.model, settled.said), evidence=(*settled.evidence, *repairs),
+        value_column=main.name if main else None, value_label=main.label if main else None, unit=main.unit if main else None,
+        group_columns=tuple(d.name for d in logical.dimensions), chart=_chart(logical), ordered=settled.ordered,
+        string_filters=_strings(logical, names), caveats=(*spelt, *caveats), suggestions=more,
+        tables=tuple(dict.fromkeys((logical.table, *(j.table for j in logical.joins)))), logical=logical.model_dump(mode="json"),
+    )
+
+
+def _chart(logical: Logical) -> Literal["bar", "line", "none"]:
+    if not logical.measures or not logical.dimensions:
+        return "none"
+    return "line" if logical.dimensions[0].grain in ("year", "quarter", "month", "week", "day") else "bar"
+
+
+def _strings(logical: Logical, names: Names) -> tuple[tuple[str, str, str], ...]:
+    tests = [*logical.filters, *(p for m in logical.measures for p in (*m.hits, *m.known))]
+    return tuple(dict.fromkeys(
+        (p.ref.table, p.ref.column, v)
+        for p in tests if p.test in ("=", "<>", "in", "not in") and names.family(p.ref.table, p.ref.column) == "text"
+        for v in p.values
+    ))

@@ -1,0 +1,217 @@
+"""Questions that are not answered by one query: predictions, explanations of a case, the next rows of a ranked list.
+
+A prediction is recognised by its words and by an outcome or rows that this source knows; a word that has no part in it stops it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pandas as pd
+
+from lexsi_ds.knowledge.model import Condition, Outcome, SemanticModel
+from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
+from lexsi_ds.text_to_sql.lexicon import Lexicon
+from lexsi_ds.text_to_sql.predict_cues import LONGEST_PREDICT_CUE, PREDICT_CUES, STRONG, WEAK
+from lexsi_ds.text_to_sql.reading import Evidence, Explain, NextPage
+from lexsi_ds.text_to_sql.sqltext import Names, ident, text_literal
+from lexsi_ds.text_to_sql.tagger import Item, Tagged, tag
+from lexsi_ds.text_to_sql.tokens import tokenise
+
+_MOST_ROWS = 1000
+
+
+@dataclass(frozen=True)
+class PredictionAsk:
+    """A prediction that was asked for."""
+
+    outcome: Outcome
+    only: tuple[Condition, ...]
+    only_text: str
+    top_k: int
+    wants_why: bool
+    evidence: tuple[Evidence, ...]
+
+
+def prediction(
+    question: str, lexicon: Lexicon, names: Names, *, forced: bool
+) -> PredictionAsk | None:
+    """The prediction that a question asks for; None when it asks for none. Raises when a part of it means nothing."""
+    tagged = tag(question, lexicon, names.handle.today, PREDICT_CUES, LONGEST_PREDICT_CUE)
+    if not forced and not _predicts(tagged):
+        return None
+    outcome, named = _outcome(tagged, lexicon.model, forced=forced)
+    if outcome is None:
+        return None
+    return _Reader(tagged, outcome, names, named=named).read()
+
+
+def _predicts(tagged: Tagged) -> bool:
+    kinds = {i.kind for i in tagged.items} | {i.cue for i in tagged.items if i.cue}
+    if kinds & {"count_word"} and not kinds & {STRONG}:
+        return False
+    has_outcome = any(i.of("outcome") for i in tagged.items)
+    return STRONG in kinds or (WEAK in kinds and has_outcome)
+
+
+def _outcome(tagged: Tagged, model: SemanticModel, *, forced: bool) -> tuple[Outcome | None, bool]:
+    """The outcome that is named; else the only one of the rows that are named, if risk is spoken of."""
+    named = [s.value for i in tagged.items for s in i.of("outcome")]
+    found = [o for o in model.outcomes if o.id in named]
+    if len({o.id for o in found}) == 1:
+        return found[0], True
+    if len(found) > 1:
+        item = next(i for i in tagged.items if i.of("outcome"))
+        raise Ambiguous(item, tuple(o.label for o in found), "several outcomes are named")
+    tables = {s.table for i in tagged.items for s in i.of("entity", "segment")}
+    words = {" ".join(i.words) for i in tagged.items}
+    likely = [o for o in model.outcomes if o.entity_words and (o.table in tables or words & set(o.entity_words))]
+    risky = any(i.kind == STRONG and any(w.startswith("risk") for w in i.words) for i in tagged.items)
+    if not likely and len(model.outcomes) == 1:
+        likely = [o for o in model.outcomes if o.table in tables]
+    return (likely[0], False) if len(likely) == 1 and (risky or forced) else (None, False)
+
+
+class _Reader:
+    """Gives every word of a prediction question its part."""
+
+    def __init__(self, tagged: Tagged, outcome: Outcome, names: Names, *, named: bool) -> None:
+        self.tagged, self.outcome, self.names, self.named = tagged, outcome, names, named
+        self.top_k, self.why = 10, False
+        self.only: list[Condition] = []
+        self.only_text: list[str] = []
+        self.evidence: list[Evidence] = [Evidence(words=a, became=f"{b} (spelling)") for a, b in tagged.repairs]
+
+    def read(self) -> PredictionAsk:
+        left: list[str] = []
+        items = tuple(i for i in self.tagged.items if i.kind not in ("stop", "mark"))
+        for i, item in enumerate(items):
+            if not self._take(items, i, item):
+                left.append(item.text)
+        if left:
+            raise NotUnderstood(tuple(left), f"that has no part in predicting {self.outcome.label} here")
+        return PredictionAsk(self.outcome, tuple(self.only), ", ".join(self.only_text), self.top_k, self.why, tuple(self.evidence))
+
+    def _take(self, items: tuple[Item, ...], i: int, item: Item) -> bool:
+        if item.kind == "number":
+            return self._number(items, i, item)
+        if item.kind in (STRONG, WEAK, "plain"):
+            return True
+        if item.kind == "why":
+            self.why = True
+            return True
+        return item.kind == "sense" and self._sense(item)
+
+    def _number(self, items: tuple[Item, ...], i: int, item: Item) -> bool:
+        whole = item.value is not None and item.value == int(item.value) and 1 <= item.value <= _MOST_ROWS
+        near = [k.kind for k in items[max(0, i - 2) : i + 4]]
+        if whole and item.value is not None and ("plain" in near or STRONG in near or any(k.of("entity") for k in items[i : i + 4])):
+            self.top_k = int(item.value)
+            self.evidence.append(Evidence(words=item.text, became=f"the first {self.top_k}"))
+            return True
+        return False
+
+    def _sense(self, item: Item) -> bool:
+        outcome, text = self.outcome, " ".join(item.words)
+        if any(s.value == outcome.id for s in item.of("outcome")):
+            self._note(item, outcome.label)
+            return True
+        if text in outcome.entity_words or any(s.table == outcome.table for s in item.of("entity")):
+            self._note(item, f"rows of {outcome.table}")
+            return True
+        for sense in item.of("segment"):
+            segment = next(s for s in self.names.model.segments if s.id == sense.value)
+            if segment.table == outcome.table and segment.conditions == outcome.unknown:
+                self._note(item, outcome.unknown_meaning)
+                return True
+        if any((s.table, s.column) in {(c.table, c.column) for c in outcome.unknown} and (s.value,) in {c.values for c in outcome.unknown}
+               for s in item.of("value")):
+            self._note(item, outcome.unknown_meaning)
+            return True
+        return self._restricts(item)
+
+    def _restricts(self, item: Item) -> bool:
+        """A value of the rows' own column narrows the rows that are listed."""
+        own = [s for s in item.of("value") if s.table == self.outcome.table and s.column not in self.outcome.target_columns]
+        if len({(s.column, s.value) for s in own}) == 1:
+            sense = own[0]
+            column = self.names.column(sense.table, sense.column)
+            if sense.strong or column.role == "flag":
+                self.only.append(Condition(table=sense.table, column=sense.column, op="=", values=(sense.value,)))
+                self.only_text.append(f"{sense.column} = {sense.value}")
+                self._note(item, f"only {sense.column} = {sense.value}")
+                return True
+        return any(s.table == self.outcome.table and any(v.column == s.column for v in self.only) for s in item.of("column"))
+
+    def _note(self, item: Item, became: str) -> None:
+        self.evidence.append(Evidence(words=item.text, became=became))
+
+
+_EXPLAIN = ("explain", "why", "what drives", "what drove", "what makes", "reason for", "reasons for", "reasons behind", "how come", "tell me why",
+            "what explains", "break down the score", "waterfall", "shap", "drivers of", "drivers for", "drivers behind", "because of what")
+_EXPLAIN_WORDS = frozenset(
+    "explain why what drives drove makes reason reasons for behind how come tell me the a is was so such score scores of risk risky risky"
+    " high higher highest low lower lowest ranked rank predicted prediction probability case row number id no please and does do did has have"
+    " it get got its at to in on flagged likely given with waterfall shap drivers driver because break down show us considered seen as"
+    " rated scored this that by model be default churn expected end up top list explained explanation an give cause causes caused can you"
+    " could would i want understand about dangerous safe".split()
+)
+
+
+def explanation(
+    question: str, lexicon: Lexicon, model: SemanticModel, query: Callable[[str], pd.DataFrame]
+) -> Explain | None:
+    """"Explain loan 4959": a case of something that is predicted here, named by its key. None when it is no such question."""
+    text = " ".join(question.casefold().replace("’", "'").split())
+    if not any(text.startswith(w) or f" {w} " in f" {text} " for w in _EXPLAIN) or not model.outcomes:
+        return None
+    tokens = [t for t in tokenise(question) if t.kind != "mark"]
+    wanted = [t for t in tokens if t.kind in ("number", "quoted") or any(ch.isdigit() for ch in t.word)]
+    rest = [t for t in tokens if t not in wanted and t.word not in _EXPLAIN_WORDS]
+    if not wanted:
+        return None
+    tables = {s.table for t in rest for s in lexicon.senses((t.lemma,)) if s.kind in ("entity", "outcome")}
+    strange = [t.text for t in rest if not any(s.kind in ("entity", "outcome", "segment") for s in lexicon.senses((t.lemma,)))]
+    if strange:
+        return None
+    known = {o.table for o in model.outcomes}
+    entity = next(iter(sorted(tables & known)), None) or (known.pop() if len(known) == 1 else None)
+    if entity is None or model.table(entity).key is None:
+        return None
+    ids = tuple(dict.fromkeys(_as_written(t.text, t.value) for t in wanted))
+    _must_exist(entity, ids, model, query)
+    label = model.table(entity).label
+    return Explain(case_ids=ids, entity_table=entity, reading=f"Why {label} {', '.join(ids)} got its score",
+                   evidence=tuple(Evidence(words=i, became=f"{entity}.{model.table(entity).key} = {i}") for i in ids))
+
+
+def _as_written(text: str, value: float | None) -> str:
+    return str(int(value)) if value is not None and value == int(value) else text
+
+
+def _must_exist(entity: str, ids: tuple[str, ...], model: SemanticModel, query: Callable[[str], pd.DataFrame]) -> None:
+    key = model.table(entity).key or ""
+    listed = ", ".join(text_literal(i) for i in ids)
+    found = query(f"SELECT CAST({ident(key)} AS VARCHAR) AS k FROM {ident(entity)} WHERE CAST({ident(key)} AS VARCHAR) IN ({listed})")
+    missing = tuple(i for i in ids if i not in {str(k) for k in found["k"]})
+    if missing:
+        raise NotUnderstood(missing, f"there is no {model.table(entity).label} {', '.join(missing)}")
+
+
+_NEXT_WORDS = frozenset("and the next more show me give us please now then what about further page rows ones cases list others another list"
+                        " following of them some continue go on also can i see could you let loans customers".split())
+
+
+def next_page(question: str) -> NextPage | None:
+    """"and the next ten?", "show more"."""
+    tokens = [t for t in tokenise(question) if t.kind != "mark"]
+    words = [t.word for t in tokens if t.kind == "word"]
+    asks = any(w in ("next", "more", "further", "another", "following", "continue") for w in words)
+    numbers = [t.value for t in tokens if t.value is not None]
+    if not asks or len(numbers) > 1 or len(tokens) > 9 or any(w not in _NEXT_WORDS for w in words):
+        return None
+    if "more" in words and "next" not in words and len(words) > 5:
+        return None
+    count = int(numbers[0]) if numbers and numbers[0] is not None else 10
+    return NextPage(count=count, reading=f"The next {count} of the last ranked list") if 1 <= count <= _MOST_ROWS else None

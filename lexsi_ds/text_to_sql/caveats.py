@@ -1,0 +1,89 @@
+"""What must be said beside a query's numbers: small groups, periods whose outcome is still open, missing values.
+
+It may ask the data for counts; it never changes what was asked, only adds a column that the caveat speaks of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+
+from lexsi_ds.knowledge.model import Metric
+from lexsi_ds.text_to_sql.logical import Logical, Measure, Predicate, Ref
+from lexsi_ds.text_to_sql.resolver import Settled
+from lexsi_ds.text_to_sql.sqltext import Names
+from lexsi_ds.text_to_sql.wording import slug
+from lexsi_ds.text_to_sql.writer import write
+
+_SMALL = 10
+_OPEN_SHARE = 0.5
+
+
+def caveats_of(
+    settled: Settled, names: Names, query: Callable[[str], pd.DataFrame]
+) -> tuple[Logical, tuple[str, ...], tuple[str, ...]]:
+    """The query, with a column for open outcomes where needed; the caveats; and questions worth asking next."""
+    logical, metric = settled.query, settled.metric
+    said: list[str] = []
+    more: list[str] = []
+    rates = any(m.fn == "rate" for m in logical.measures)
+    if metric is not None and metric.unsettled and any(d.grain for d in logical.dimensions):
+        logical = _with_open(logical, metric)
+        said += _open_periods(logical, metric, names, query)
+    if rates and logical.dimensions and not logical.having and not any(d.grain for d in logical.dimensions):
+        noun = names.model.table(logical.table).plural
+        said.append(f"Groups differ in size: read each rate with its number of {noun}.")
+        if logical.ties and metric is not None:
+            group = logical.dimensions[-1].label
+            end = "worst" if (metric.higher_is == "worse") == logical.order[0].descending else "best"
+            more.append(f"Which {group} has the {end} {metric.label} with at least {_SMALL} {noun}?")
+    said += _missing(logical, names)
+    return logical, tuple(said), tuple(more)
+
+
+def _with_open(logical: Logical, metric: Metric) -> Logical:
+    tests = tuple(
+        Predicate(ref=Ref(alias=logical.table, table=c.table, column=c.column), test="in", values=c.values) for c in metric.unsettled
+    )
+    label = metric.unsettled_label or "outcome still open"
+    extra = Measure(fn="count", name=slug("still running" if "running" in label else "still open"), label=label, hits=tests)
+    rates = [m for m in logical.measures if m.fn == "rate"]
+    others = [m for m in logical.measures if m.fn != "rate"]
+    return logical.model_copy(update={"measures": (*others, *rates, extra)})
+
+
+def _open_periods(logical: Logical, metric: Metric, names: Names, query: Callable[[str], pd.DataFrame]) -> list[str]:
+    """One sentence for each period in which most rows have no settled outcome yet."""
+    frame = query(write(logical, names))
+    rate = next(m for m in logical.measures if m.fn == "rate")
+    still = logical.measures[-1].name
+    period = next(d for d in logical.dimensions if d.grain)
+    said, settled = [], []
+    for row in frame.to_dict("records"):
+        total = row[rate.rows_name]
+        when = row[period.name]
+        if total and row[still] > _OPEN_SHARE * total:
+            said.append(f"{_period(when)} is not mature: {int(row[still]):,} of its {int(total):,} {names.model.table(logical.table).plural} are"
+                        f" {metric.unsettled_label}, so its {rate.label} of {row[rate.name]:.1f}% says little yet.")
+        elif total:
+            settled.append(_period(when))
+    if said and len(logical.dimensions) == 1:
+        said.append(f"Compare only {', '.join(settled)}." if settled else "No period is mature yet.")
+    return said
+
+
+def _period(value: object) -> str:
+    return value.strftime("%Y-%m-%d") if isinstance(value, pd.Timestamp) else str(value)
+
+
+def _missing(logical: Logical, names: Names) -> list[str]:
+    said = []
+    for measure in logical.measures:
+        if measure.ref is None or measure.fn == "count_distinct":
+            continue
+        column = names.column(measure.ref.table, measure.ref.column)
+        if column.nulls:
+            values = "value is" if column.nulls == 1 else "values are"
+            said.append(f"{column.nulls:,} {values} missing in {column.table}.{column.name} and not counted.")
+    return list(dict.fromkeys(said))

@@ -1,0 +1,218 @@
+"""Filters of a draft as tests of columns: values, segments, comparisons, days, roles.
+
+A value that several columns hold is asked about, and a number whose unit is not known is not compared.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lexsi_ds.knowledge.model import ColumnModel
+from lexsi_ds.text_to_sql.doubt import NotUnderstood
+from lexsi_ds.text_to_sql.draft import FilterAsk
+from lexsi_ds.text_to_sql.lexicon import Sense
+from lexsi_ds.text_to_sql.logical import Predicate, Ref
+from lexsi_ds.text_to_sql.tagger import Item
+
+if TYPE_CHECKING:
+    from lexsi_ds.text_to_sql.resolver import _Resolver as Resolver
+
+_MONEY = frozenset({"czk", "crowns", "crown", "kc"})
+_PER_MONTH = {"month": 1, "year": 12}
+
+
+def settle(r: Resolver, asks: list[FilterAsk]) -> tuple[list[Predicate], list[Predicate]]:
+    """The tests that restrict the rows, and those that a percentage counts."""
+    filters: list[Predicate] = []
+    hits: list[Predicate] = []
+    late = any(a.late and a.kind != "days" for a in asks)
+    for ask in asks:
+        counted = r.draft.share and ask.kind != "days" and (ask.late or not late)
+        (hits if counted else filters).extend(_predicates(r, ask))
+    return filters, hits
+
+
+def _predicates(r: Resolver, ask: FilterAsk) -> list[Predicate]:
+    if ask.kind == "segment":
+        return _segment(r, ask)
+    if ask.kind == "value":
+        return [_value(r, ask)]
+    if ask.kind == "days":
+        return [_days(r, ask)]
+    return [_compare(r, ask)]
+
+
+def _segment(r: Resolver, ask: FilterAsk) -> list[Predicate]:
+    made = []
+    for item in ask.items[:1]:
+        sense = r.scope.pick(item, item.of("segment"), r.mentioned)
+        segment = next(s for s in r.model.segments if s.id == sense.value)
+        if len(ask.items) > 1 or (ask.negated and len(segment.conditions) > 1):
+            raise NotUnderstood((ask.text,), "it names several groups of rows at once")
+        for c in segment.conditions:
+            ref = r.scope.ref(c.table, c.column, item, filtering=True)
+            test = "not in" if ask.negated else "in"
+            made.append(Predicate(ref=ref, test=test, values=c.values, text=("not " if ask.negated else "") + segment.label))
+        r.note(ask.text, segment.text or segment.label)
+    return made
+
+
+def _value(r: Resolver, ask: FilterAsk) -> Predicate:
+    first = ask.items[0]
+    sense = r.scope.pick(first, _of_column(r, first.of("value"), ask.column, ask.text), r.mentioned)
+    values = [sense.value]
+    for item in ask.items[1:]:
+        same = [s for s in item.of("value") if (s.table, s.column) == (sense.table, sense.column)]
+        if not same:
+            raise NotUnderstood((item.text,), f"{item.text} is not a value of {sense.column}")
+        values.append(same[0].value)
+    column = r.names.column(sense.table, sense.column)
+    ref = r.scope.ref(sense.table, sense.column, first, of=ask.of, filtering=True)
+    values = list(dict.fromkeys(values))
+    said = " or ".join(r.model.meaning(sense.table, sense.column, v) or v for v in values)
+    if ask.negated and column.role == "flag" and len(column.values) == 2:
+        values = [v.value for v in column.values if v.value not in values]
+        r.note(ask.text, f"{sense.table}.{sense.column} = {values[0]}")
+        return Predicate(ref=ref, test="in", values=tuple(values), text=f"not {said}")
+    if column.role == "flag":
+        said = f"{column.label} {'yes' if values[0] == column.values[0].value else 'no'}"
+    r.note(ask.text, f"{sense.table}.{sense.column} {'is not' if ask.negated else '='} {' or '.join(values)}")
+    text = ("not " if ask.negated else "") + (said if said != ", ".join(values) or column.role == "flag" else f"{column.label} {said}")
+    return Predicate(ref=ref, test="not in" if ask.negated else "in", values=tuple(values), text=text)
+
+
+def _of_column(r: Resolver, senses: tuple[Sense, ...], column: Item | None, text: str) -> tuple[Sense, ...]:
+    """Values of the column that was named beside them."""
+    if column is None:
+        return senses
+    named = {(s.table, s.column) for s in column.of("column")}
+    kept = tuple(s for s in senses if (s.table, s.column) in named)
+    if not kept:
+        raise NotUnderstood((text,), f"{column.text} has no such value")
+    return kept
+
+
+def _days(r: Resolver, ask: FilterAsk) -> Predicate:
+    span = ask.span
+    if span is None:
+        raise NotUnderstood((ask.text,), "it is no date")
+    if ask.column is not None:
+        column, ref = r.column_of(ask.column, filtering=True)
+        if column.role == "measure" and "year" in column.label.split():
+            return _year_number(r, ask, column, ref)
+        if column.role != "time":
+            raise NotUnderstood((ask.text,), f"{column.label} is not a date")
+    else:
+        column, ref = time_column(r, ask.text, filtering=True)
+    r.note(ask.text, f"{column.table}.{column.name} {span.text}")
+    if span.relative:
+        r.scope.said.append(f"counted back from the latest date in the data: {span.text}")
+    first = "" if span.start.year == 1 else span.start.isoformat()
+    after = "" if span.end.year == 9999 else span.end.isoformat()
+    return Predicate(ref=ref, test="days", values=(first, after), text=f"{column.label} {span.text}" if ask.column else span.text)
+
+
+def _year_number(r: Resolver, ask: FilterAsk, column: ColumnModel, ref: Ref) -> Predicate:
+    """A year kept as a plain number: built before 1920."""
+    span = ask.span
+    if span is None or (span.start.month, span.start.day, span.end.month, span.end.day) != (1, 1, 1, 1):
+        raise NotUnderstood((ask.text,), f"{column.label} holds years only")
+    r.note(ask.text, f"{column.table}.{column.name} {span.text}")
+    if span.start.year == 1:
+        return Predicate(ref=ref, test="<", values=(str(span.end.year),), text=f"{column.label} {span.text}")
+    if span.end.year == 9999:
+        return Predicate(ref=ref, test=">=", values=(str(span.start.year),), text=f"{column.label} {span.text}")
+    years = (str(span.start.year), str(span.end.year - 1))
+    return Predicate(ref=ref, test="between", values=years, text=f"{column.label} {span.text}")
+
+
+def time_column(r: Resolver, text: str, *, filtering: bool = False) -> tuple[ColumnModel, Ref]:
+    """The date that is meant when none is named: a verb's ("opened"), else the counted table's own."""
+    reachable = [i for i in r.draft.verbs if any(r.scope.distance(s.table) is not None for s in i.of("verb"))]
+    if reachable:
+        return r.column_of(reachable[0], filtering=filtering)
+    table = r.model.table(r.base)
+    if table.time is None:
+        raise NotUnderstood((text,), f"{table.plural} have no date of their own")
+    column = r.names.column(table.name, table.time)
+    return column, Ref(alias=r.base, table=table.name, column=table.time)
+
+
+def _compare(r: Resolver, ask: FilterAsk) -> Predicate:
+    column, ref = _compared_column(r, ask)
+    numeric = r.names.family(column.table, column.name) == "number" or column.stored == "number_text"
+    if not numeric or column.role in ("key", "link"):
+        raise NotUnderstood((ask.text,), f"{column.label} is not a figure to compare")
+    factor = _factor(ask, column)
+    values = tuple(_plain(n * factor) for n in ask.numbers)
+    r.note(ask.text, f"{column.table}.{column.name} {ask.test} {' and '.join(values)}")
+    said = {"between": "between", ">": "above", "<": "below", ">=": "at least", "<=": "at most", "=": "exactly"}[ask.test]
+    return Predicate(ref=ref, test=ask.test, values=values, text=f"{column.label} {said} {' and '.join(values)}")  # type: ignore[arg-type]
+
+
+def _plain(number: float) -> str:
+    return str(int(number)) if number == int(number) else repr(number)
+
+
+def _compared_column(r: Resolver, ask: FilterAsk) -> tuple[ColumnModel, Ref]:
+    if ask.column is not None:
+        return r.column_of(ask.column, filtering=True)
+    table = r.model.table(r.base)
+    own = r.model.of_table(r.base)
+    unit = ask.unit
+    if unit is not None and unit.kind == "grain":
+        fitting = [c for c in own if c.unit in ("months",)]
+    elif unit is not None and unit.text.casefold() in _MONEY:
+        fitting = [c for c in own if c.unit == "CZK"]
+        fitting = [c for c in fitting if c.name == table.size] or fitting
+    elif unit is None and table.size is not None:
+        fitting = [c for c in own if c.name == table.size]
+    else:
+        fitting = []
+    if len(fitting) != 1:
+        raise NotUnderstood((ask.text,), "it does not say which figure to compare")
+    return fitting[0], Ref(alias=r.base, table=r.base, column=fitting[0].name)
+
+
+def _factor(ask: FilterAsk, column: ColumnModel) -> float:
+    """From the unit that was said to the column's; an unknown unit is no guess."""
+    unit = ask.unit
+    if unit is None:
+        return 1
+    said = unit.text.casefold()
+    if said in _MONEY and column.unit == "CZK":
+        return 1
+    if said in ("%", "percent", "pct") and column.unit == "%":
+        return 1
+    grain = {"months": "month", "month": "month", "years": "year", "year": "year"}.get(said)
+    if grain and column.unit == "months":
+        return _PER_MONTH[grain]
+    if grain and grain in {w.rstrip("s") for w in column.label.split()}:
+        return 1
+    raise NotUnderstood((unit.text,), f"the unit of {column.label} is not known")
+
+
+def owner_role(r: Resolver, item: Item) -> None:
+    """"account owner" beside a count: a test where each row has a person of its own, else just who is meant anyway."""
+    path = next((p for p in r.model.paths if any(s.value == p.name for s in item.of("role"))), None)
+    if path is None:
+        links = [s for s in item.of("role") if r.scope.distance(s.table) is not None]
+        if links:
+            return
+        raise NotUnderstood((item.text,), "it names a role that has no place here")
+    for test in path.conditions:
+        routes = [r.scope.distance(test.table)]
+        if routes[0] is not None and r.base != path.start and not _passes(r, path.start):
+            ref = r.scope.ref(test.table, test.column, item, filtering=True)
+            wanted = Predicate(ref=ref, test="in", values=test.values, text=item.text)
+            r.role_tests.append(wanted)
+            r.note(item.text, f"{test.table}.{test.column} = {' or '.join(test.values)}")
+            return
+    r.note(item.text, path.said)
+
+
+def _passes(r: Resolver, table: str) -> bool:
+    """Whether each row points straight to the start of a role path: then its one owner is meant anyway."""
+    from lexsi_ds.text_to_sql.joins import routes  # noqa: PLC0415
+
+    return any(len(route.hops) == 1 and not route.back for route in routes(r.model, r.base, table))

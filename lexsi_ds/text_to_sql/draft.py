@@ -1,0 +1,106 @@
+"""What a question asks for, in its own order and before anything is decided: measures, groups, filters, order, limits.
+
+Values only, made by `parser` and settled by `resolver`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from lexsi_ds.text_to_sql.dates import Span
+from lexsi_ds.text_to_sql.logical import Fn, Grain
+from lexsi_ds.text_to_sql.tagger import Item
+
+FilterKind = Literal["value", "segment", "compare", "days"]
+
+
+@dataclass(frozen=True)
+class MeasureAsk:
+    """A number asked for: a function of something."""
+
+    fn: Fn
+    target: Item | None
+    of: Item | None = None
+    """What the target belongs to: "district of the owner"."""
+    distinct: bool = False
+    cue: str = ""
+
+
+@dataclass(frozen=True)
+class GroupAsk:
+    """By what to group."""
+
+    target: Item | None
+    grain: Grain | None = None
+    of: Item | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class FilterAsk:
+    """A restriction of the rows."""
+
+    kind: FilterKind
+    items: tuple[Item, ...] = ()
+    """Of a value: the values, any of which will do."""
+    negated: bool = False
+    test: str = "="
+    numbers: tuple[float, ...] = ()
+    column: Item | None = None
+    """The column named beside it."""
+    unit: Item | None = None
+    span: Span | None = None
+    text: str = ""
+    of: Item | None = None
+    late: bool = False
+    """Said after the noun, as in "percentage of loans that are running"."""
+
+
+@dataclass(frozen=True)
+class HavingAsk:
+    """A test of a group: with at least ten loans."""
+
+    fn: Fn
+    target: Item
+    test: str
+    number: float
+    text: str
+
+
+@dataclass(frozen=True)
+class OrderAsk:
+    """What to order by."""
+
+    descending: bool | None
+    """None when only better or worse was said."""
+    target: Item | None = None
+    fn: Fn | None = None
+    judged: Literal["worst", "best"] | None = None
+
+
+@dataclass
+class Draft:
+    """Everything asked for so far, and the words that no rule took."""
+
+    measures: list[MeasureAsk] = field(default_factory=list)
+    groups: list[GroupAsk] = field(default_factory=list)
+    filters: list[FilterAsk] = field(default_factory=list)
+    having: list[HavingAsk] = field(default_factory=list)
+    entities: list[Item] = field(default_factory=list)
+    columns: list[Item] = field(default_factory=list)
+    roles: list[Item] = field(default_factory=list)
+    verbs: list[Item] = field(default_factory=list)
+    order: list[OrderAsk] = field(default_factory=list)
+    limit: int | None = None
+    which: Item | None = None
+    lists: bool = False
+    share: bool = False
+    share_noun: bool = False
+    """Whether the noun after "percentage of" has been passed, so that what follows restricts the counted rows only."""
+    trend: str | None = None
+    pending: list[str] = field(default_factory=list)
+    """Functions whose target has not come yet, or came before: "count" at the end."""
+    left: list[str] = field(default_factory=list)
+    """Words that no rule took."""
+    default_limit: bool = False

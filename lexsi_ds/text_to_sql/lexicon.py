@@ -1,0 +1,129 @@
+"""What words can mean on one source: every name, synonym, value, segment and metric of its semantic model by its folded words.
+
+It holds all meanings of a phrase; which one is meant is settled later, by the rest of the question.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from lexsi_ds.knowledge.model import ColumnModel, SemanticModel
+from lexsi_ds.knowledge.values import ValueIndex
+from lexsi_ds.knowledge.words import fold, phrase, split_name
+from lexsi_ds.text_to_sql.joins import via_of
+
+SenseKind = Literal["entity", "column", "value", "segment", "metric", "role", "outcome", "verb"]
+
+
+@dataclass(frozen=True)
+class Sense:
+    """One meaning of a phrase."""
+
+    kind: SenseKind
+    table: str
+    column: str = ""
+    value: str = ""
+    """Of a value: as stored, as text. Of a segment, metric, role or outcome: its id."""
+    label: str = ""
+    strong: bool = True
+    """False for a name that only a loose reading finds."""
+
+
+class Lexicon:
+    """Phrases of one source and their meanings."""
+
+    def __init__(self, model: SemanticModel, values: ValueIndex) -> None:
+        self.model, self.values = model, values
+        self._senses: dict[tuple[str, ...], list[Sense]] = {}
+        for table in model.tables:
+            for text in (table.label, table.plural, table.name, *table.synonyms):
+                self._add(text, Sense("entity", table.name, label=table.label))
+        for column in model.columns:
+            self._add_column(column)
+        for segment in model.segments:
+            for text in (segment.label, *segment.words):
+                self._add(text, Sense("segment", segment.table, value=segment.id, label=segment.label))
+        for metric in model.metrics:
+            for text in (metric.label, *metric.words):
+                self._add(text, Sense("metric", metric.table, value=metric.id, label=metric.label))
+        for path in model.paths:
+            for text in path.words:
+                self._add(text, Sense("role", path.end, value=path.name, label=path.said))
+        for link in model.relationships:
+            for text in link.words:
+                self._add(text, Sense("role", link.parent, value=via_of(link), label=link.role))
+        for outcome in model.outcomes:
+            for text in (outcome.label, *outcome.words):
+                self._add(text, Sense("outcome", outcome.table, value=outcome.id, label=outcome.label))
+        for words, hits in values.entries():
+            for hit in hits:
+                self._put(words, Sense("value", hit.table, hit.column, hit.value, hit.label))
+        self.longest = max((len(w) for w in self._senses), default=1)
+        self.vocabulary = frozenset(w for words in self._senses for w in words if w.isalpha() and len(w) > 3)
+
+    def senses(self, words: tuple[str, ...]) -> tuple[Sense, ...]:
+        """Every meaning of these folded singular words."""
+        return tuple(self._senses.get(words, ()))
+
+    def _add_column(self, column: ColumnModel) -> None:
+        sense = Sense("column", column.table, column.name, label=column.label)
+        for text in (column.label, *column.synonyms, *self._names(column)):
+            self._add(text, sense)
+        noun = self.model.table(column.table).label
+        if column.role in ("measure", "time", "category", "flag") and noun not in column.label:
+            self._add(f"{noun} {column.label}", sense)
+        for verb in column.verbs:
+            self._add(verb, Sense("verb", column.table, column.name, label=column.label))
+        if column.role == "flag":
+            self._add_flag(column)
+
+    @staticmethod
+    def _names(column: ColumnModel) -> tuple[str, ...]:
+        # A bare "date" or "type" as a name says nothing; the label and the synonyms do.
+        words = split_name(column.name)
+        return (column.name, " ".join(words)) if len(words) > 1 or column.name.casefold() not in ("date", "type", "name", "id") else (column.name,)
+
+    def _add_flag(self, column: ColumnModel) -> None:
+        """A yes/no column said as an adjective or noun means its yes: "senior citizens", "waterfront homes"."""
+        if column.values:
+            self._add(column.label, Sense("value", column.table, column.name, column.values[0].value, column.label, strong=False))
+            for text in (*column.synonyms, column.name):
+                self._add(text, Sense("value", column.table, column.name, column.values[0].value, column.label, strong=False))
+
+    def _add(self, text: str, sense: Sense) -> None:
+        words = phrase(text)
+        self._put(words, sense)
+        raw = tuple(w for w in fold(text).split() if w.isalnum())
+        if raw and raw != words and len(raw) == len(words):
+            self._put(raw, sense)
+
+    def _put(self, words: tuple[str, ...], sense: Sense) -> None:
+        if not words:
+            return
+        found = self._senses.setdefault(words, [])
+        same = [s for s in found if (s.kind, s.table, s.column, s.value) == (sense.kind, sense.table, sense.column, sense.value)]
+        if not same:
+            found.append(sense)
+        elif sense.strong and not same[0].strong:
+            found[found.index(same[0])] = sense
+
+
+class LexiconCache:
+    """Lexicons of the models in use, by identity: building one takes longer than reading a question."""
+
+    def __init__(self, most: int = 16) -> None:
+        self._most = most
+        self._kept: list[tuple[SemanticModel, ValueIndex, Lexicon]] = []
+
+    def of(self, model: SemanticModel, values: ValueIndex) -> Lexicon:
+        """The lexicon of this very model and index."""
+        for kept_model, kept_values, lexicon in self._kept:
+            if kept_model is model and kept_values is values:
+                return lexicon
+        made = Lexicon(model, values)
+        self._kept = [*self._kept[-self._most + 1 :], (model, values, made)]
+        return made
+
+
+LEXICONS = LexiconCache()

@@ -1,0 +1,131 @@
+"""Order and limit of a query: groups by a measure, rows by a column. Ties are kept for "which", broken by key for "top 10".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lexsi_ds.knowledge.model import ColumnModel
+from lexsi_ds.text_to_sql.doubt import NotUnderstood
+from lexsi_ds.text_to_sql.draft import OrderAsk
+from lexsi_ds.text_to_sql.logical import Dimension, Measure, Order, Ref
+from lexsi_ds.text_to_sql.tagger import Item
+from lexsi_ds.text_to_sql.wording import slug
+
+if TYPE_CHECKING:
+    from lexsi_ds.text_to_sql.resolver import _Resolver as Resolver
+
+
+def main_measure(measures: list[Measure]) -> Measure:
+    """The measure a person looks at: the last one that is not the count that only stands beside it."""
+    return next((m for m in reversed(measures) if m.fn != "count"), measures[-1])
+
+
+def order_groups(r: Resolver, measures: list[Measure], dimensions: list[Dimension]) -> tuple[list[Order], int | None, bool]:
+    """Order of groups."""
+    draft = r.draft
+    if not dimensions:
+        if draft.limit is not None and not _is_extreme(r):
+            raise NotUnderstood((f"top {draft.limit}",), "there is nothing to rank")
+        return [], None, False
+    by_name = [Order(name=d.name, descending=False) for d in dimensions]
+    asked = _asked(r, measures, dimensions)
+    if asked is None:
+        if any(d.grain or _sorts_itself(r, d) for d in dimensions):
+            return by_name, draft.limit, False
+        return [Order(name=main_measure(measures).name, descending=True), *by_name], draft.limit, False
+    rest = [o for o in by_name if o.name != asked.name]
+    single = draft.limit is None and any(o.target is not None for o in draft.order)
+    return [asked, *rest], draft.limit, single
+
+
+def _asked(r: Resolver, measures: list[Measure], dimensions: list[Dimension]) -> Order | None:
+    if not r.draft.order:
+        return None
+    ask = next((o for o in r.draft.order if o.target is not None), r.draft.order[0])
+    measure = _measure_meant(r, ask, measures)
+    if measure is None:
+        raise NotUnderstood((ask.target.text if ask.target else "order",), "it is not among what was asked for")
+    descending = ask.descending
+    if ask.judged is not None:
+        if r.metric is None or r.metric.higher_is is None:
+            raise NotUnderstood((ask.judged,), "it does not say whether more is better or worse")
+        descending = (r.metric.higher_is == "worse") == (ask.judged == "worst")
+    return Order(name=measure.name, descending=bool(descending))
+
+
+def _measure_meant(r: Resolver, ask: OrderAsk, measures: list[Measure]) -> Measure | None:
+    if ask.target is None:
+        return main_measure(measures)
+    if ask.target.of("metric"):
+        return next((m for m in measures if m.fn == "rate"), main_measure(measures))
+    if ask.fn == "count":
+        return next((m for m in measures if m.fn in ("count", "count_distinct")), None)
+    columns = {(s.table, s.column) for s in ask.target.of("column")}
+    return next((m for m in measures if m.ref and (m.ref.table, m.ref.column) in columns), None)
+
+
+def _sorts_itself(r: Resolver, dimension: Dimension) -> bool:
+    return r.names.family(dimension.ref.table, dimension.ref.column) in ("number", "date")
+
+
+def _is_extreme(r: Resolver) -> bool:
+    return False
+
+
+def order_rows(r: Resolver) -> tuple[list[Order], int | None, bool, list[Dimension]]:
+    """A list of rows of the base table."""
+    draft, table = r.draft, r.model.table(r.base)
+    if not (draft.lists or draft.which is not None or draft.order or draft.limit is not None):
+        noun = table.plural
+        raise NotUnderstood((noun,), f"it does not say whether to count or to list {noun}")
+    shown: list[tuple[ColumnModel, Ref]] = [_own(r, n) for n in dict.fromkeys([*([table.key] if table.key else []), *table.names])]
+    for item in draft.columns:
+        shown.append(r.column_of(item))
+        r.note(item.text, f"{shown[-1][0].table}.{shown[-1][0].name}")
+    orders: list[Order] = []
+    ask = next((o for o in draft.order if o.target is not None), draft.order[0] if draft.order else None)
+    if ask is not None:
+        column, ref = _row_column(r, ask, draft.columns)
+        shown.append((column, ref))
+        orders.append(Order(name=slug_of(r, column, shown), descending=bool(ask.descending)))
+        r.note(ask.target.text if ask.target else "order", f"ordered by {column.table}.{column.name}")
+    if len(shown) <= 1 + bool(table.names) and not draft.columns and ask is None:
+        shown += [_own(r, c.name) for c in r.model.of_table(r.base) if not c.masked and c.role != "link"]
+    columns = _dimensions(r, shown)
+    key = next((c.name for c in columns if c.ref.column == table.key and c.ref.table == r.base), None)
+    ties = ask is not None and draft.limit is None and ask.target is not None
+    orders += [Order(name=n, descending=False) for n in ([key] if key else [c.name for c in columns]) if n not in {o.name for o in orders}]
+    return orders, draft.limit, ties, columns
+
+
+def _own(r: Resolver, name: str) -> tuple[ColumnModel, Ref]:
+    return r.names.column(r.base, name), Ref(alias=r.base, table=r.base, column=name)
+
+
+def slug_of(r: Resolver, column: ColumnModel, shown: list[tuple[ColumnModel, Ref]]) -> str:
+    """Name of a column of a list: its own where that says enough, else its label."""
+    del r, shown
+    return column.name if len(column.name) > 3 else slug(column.label)
+
+
+def _dimensions(r: Resolver, shown: list[tuple[ColumnModel, Ref]]) -> list[Dimension]:
+    made: list[Dimension] = []
+    for column, ref in shown:
+        if column.masked or any(d.ref == ref for d in made):
+            continue
+        made.append(Dimension(ref=ref, name=slug_of(r, column, shown), label=column.label))
+    return made
+
+
+def _row_column(r: Resolver, ask: OrderAsk, columns: list[Item]) -> tuple[ColumnModel, Ref]:
+    """What rows are ordered by: the column named, or the size that "largest loan" means."""
+    target = ask.target
+    if target is None and len(columns) == 1:
+        return r.column_of(columns[0])
+    if target is not None and target.of("column"):
+        return r.column_of(target)
+    table = r.model.table(r.base)
+    if target is not None and target.of("entity") and ask.fn is None and table.size is not None:
+        return _own(r, table.size)
+    raise NotUnderstood((target.text if target else "top",), f"it does not say by what to order {table.plural}")

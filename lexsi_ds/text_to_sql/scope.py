@@ -1,0 +1,134 @@
+"""The tables of one query while it is being settled: which is counted, which are joined, by which route and in which role.
+
+Never joins a way that multiplies rows, and never picks between two routes without saying so.
+"""
+
+from __future__ import annotations
+
+from lexsi_ds.knowledge.model import SemanticModel
+from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
+from lexsi_ds.text_to_sql.joins import Route, routes, via_of
+from lexsi_ds.text_to_sql.lexicon import Sense
+from lexsi_ds.text_to_sql.logical import JoinStep, Ref
+from lexsi_ds.text_to_sql.tagger import Item
+
+
+class Scope:
+    """Joins from one base table, made as columns are asked for."""
+
+    def __init__(self, model: SemanticModel, base: str) -> None:
+        self.model, self.base = model, base
+        self.joins: list[JoinStep] = []
+        self.said: list[str] = []
+        self._aliases: dict[tuple[str, ...], str] = {(): base}
+
+    def adopt(self, joins: tuple[JoinStep, ...]) -> None:
+        """Take over the joins of an earlier query; a new way to the same table gets an alias of its own."""
+        self.joins = list(joins)
+
+    def distance(self, table: str) -> int | None:
+        """How far a table is, in joins; ways back count more; None when there is no way."""
+        found = routes(self.model, self.base, table)
+        return min((len(r.hops) + 10 * r.back for r in found), default=None)
+
+    def ref(self, table: str, column: str, item: Item, *, of: Item | None = None, filtering: bool = False) -> Ref:
+        """A column, with the joins that reach it; ``of`` names the role it is wanted in."""
+        if table == self.base and not (of and self._role_elsewhere(of)):
+            return Ref(alias=self.base, table=table, column=column)
+        route = self._route(table, item, of, filtering=filtering)
+        return Ref(alias=self._join(route, inner=filtering and route.back), table=table, column=column)
+
+    def _role_elsewhere(self, of: Item) -> bool:
+        return False
+
+    def _route(self, table: str, item: Item, of: Item | None, *, filtering: bool) -> Route:
+        found = [r for r in routes(self.model, self.base, table) if filtering or not r.back]
+        if not found:
+            noun = self.model.table(table).label
+            raise NotUnderstood((item.text,), f"no way leads from one {self.model.table(self.base).label} to one {noun}")
+        several = len([r for r in found if not r.back]) > 1
+        if of is not None:
+            found = self._in_role(found, of, item)
+        nearest = [r for r in found if len(r.hops) + 10 * r.back == len(found[0].hops) + 10 * found[0].back]
+        if len(nearest) > 1:
+            raise Ambiguous(item, tuple(f"{_last(r)}" for r in nearest), f"{item.text} can be {' or '.join(_last(r) for r in nearest)}")
+        route = nearest[0]
+        if (several or any(h.conditions for h in route.hops)) and route.said:
+            told = route.said[-1]
+            if told not in self.said:
+                self.said.append(told)
+        return route
+
+    def _in_role(self, found: list[Route], of: Item, item: Item) -> list[Route]:
+        """Routes that pass through what the column was said to belong to."""
+        wanted: set[str] = set()
+        tables: set[str] = set()
+        for sense in of.of("role"):
+            wanted.add(sense.value)
+        for sense in of.of("entity"):
+            tables.add(sense.table)
+        kept = [r for r in found if any(r.uses(w) for w in wanted) or any(_leaves(r, t) for t in tables)]
+        if self.base in tables:
+            kept = kept or [r for r in found if len(r.hops) == 1] or found
+        if not kept:
+            raise NotUnderstood((of.text, item.text), f"{item.text} does not belong to {of.text} here")
+        return kept
+
+    def _join(self, route: Route, *, inner: bool) -> str:
+        taken: tuple[str, ...] = ()
+        alias = self.base
+        for hop in route.hops:
+            taken = (*taken, f"{hop.table}.{hop.column}>{hop.to_table}.{hop.to_column}:{hop.via}")
+            if taken not in self._aliases:
+                name = self._fresh(hop.to_table)
+                self.joins.append(JoinStep(
+                    alias=name, table=hop.to_table, left=Ref(alias=alias, table=hop.table, column=hop.column), column=hop.to_column,
+                    conditions=hop.conditions, inner=inner,
+                ))
+                self._aliases[taken] = name
+            alias = self._aliases[taken]
+        return alias
+
+    def _fresh(self, table: str) -> str:
+        used = {self.base, *(j.alias for j in self.joins)}
+        name, n = table, 2
+        while name in used:
+            name, n = f"{table}_{n}", n + 1
+        return name
+
+    def pick(self, item: Item, senses: tuple[Sense, ...], mentioned: frozenset[str]) -> Sense:
+        """Which of several meanings: of the base, of a table that was named, or the nearest; two that tie are asked about."""
+        best: list[tuple[int, Sense]] = []
+        for sense in senses:
+            far = self.distance(sense.table)
+            if far is not None:
+                best.append((0 if far == 0 else far - (2 if sense.table in mentioned else 0), sense))
+        if not best:
+            base = self.model.table(self.base)
+            raise NotUnderstood((item.text,), f"{item.text} is not known of {base.plural}")
+        least = min(rank for rank, _ in best)
+        tied = [s for rank, s in best if rank == least]
+        if len({(s.table, s.column, s.value) for s in tied}) > 1:
+            raise Ambiguous(item, tuple(_said(self.model, s) for s in tied), f"{item.text} can mean several things")
+        return tied[0]
+
+
+def _leaves(route: Route, table: str) -> bool:
+    """Whether the last step of a route starts from this table."""
+    return bool(route.hops) and route.hops[-1].table == table
+
+
+def _last(route: Route) -> str:
+    return route.said[-1].removeprefix("the ") if route.said else route.hops[-1].to_table
+
+
+def _said(model: SemanticModel, sense: Sense) -> str:
+    """A meaning in words that name it alone."""
+    if sense.kind == "value":
+        column = model.column(sense.table, sense.column)
+        return f"{column.label if column else sense.column} {sense.value}"
+    table = model.table(sense.table)
+    return sense.label if table.label in sense.label else f"{table.label} {sense.label}"
+
+
+__all__ = ["Scope", "via_of"]

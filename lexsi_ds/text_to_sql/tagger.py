@@ -1,0 +1,168 @@
+"""From tokens to items: each stretch of the question as a cue, a name or value of the source, a number, a date, or unknown.
+
+Longest match wins. A misspelt word is repaired only when one known word is near it, and the repair is reported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+
+from lexsi_ds.knowledge.words import allowed_edits, nearest
+from lexsi_ds.text_to_sql.cues import CUE_WORDS, CUES, LONGEST_CUE, NEVER_STOP, STOP_WORDS
+from lexsi_ds.text_to_sql.dates import Span, span_at
+from lexsi_ds.text_to_sql.lexicon import Lexicon, Sense
+from lexsi_ds.text_to_sql.tokens import Token, tokenise
+
+_SKIPPED = frozenset({"the", "a", "an", "our", "their", "its", "his", "her"})
+_JOINERS = frozenset({"-", "/", "&", ".", "'", "’"})
+
+
+@dataclass(frozen=True)
+class Item:
+    """A stretch of the question. ``kind`` is a cue's kind, or "sense", "number", "date", "mark", "stop", "unknown"."""
+
+    kind: str
+    text: str
+    words: tuple[str, ...] = ()
+    senses: tuple[Sense, ...] = ()
+    value: float | None = None
+    span: Span | None = None
+    cue: str | None = None
+    """Of a sense that is also a function word ("total"): its cue."""
+    start: int = 0
+    end: int = 0
+
+    def of(self, *kinds: str) -> tuple[Sense, ...]:
+        """Its senses of these kinds."""
+        return tuple(s for s in self.senses if s.kind in kinds)
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """A tagged question, with the spellings that were repaired."""
+
+    items: tuple[Item, ...]
+    repairs: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Words that nothing explains."""
+        return tuple(i.text for i in self.items if i.kind == "unknown")
+
+
+def tag(
+    question: str, lexicon: Lexicon, today: date | None, cues: Mapping[tuple[str, ...], str] = CUES, longest_cue: int = LONGEST_CUE
+) -> Tagged:
+    """Tag a question; unknown words are repaired where the spelling leaves no doubt."""
+    tokens = tokenise(question)
+    items = _items(tokens, lexicon, today, cues, longest_cue)
+    known = lexicon.vocabulary | CUE_WORDS
+    repairs: dict[str, str] = {}
+    for item in items:
+        word = item.words[0] if item.words else ""
+        if item.kind == "unknown" and word.isalpha() and allowed_edits(word):
+            near = nearest(word, known) or nearest(_lemma_of(tokens, word), known)
+            if near is not None and not _inflected(word, near):
+                repairs[word] = near
+    if not repairs:
+        return Tagged(tuple(items))
+    mended = tuple(replace(t, word=repairs[t.word], lemma=repairs[t.word]) if t.word in repairs else t for t in tokens)
+    return Tagged(tuple(_items(mended, lexicon, today, cues, longest_cue)), tuple(sorted(repairs.items())))
+
+
+def _inflected(word: str, near: str) -> bool:
+    """Whether the two are forms of one word, so that nothing was misspelt: shared, share."""
+    long, short = (word, near) if len(word) > len(near) else (near, word)
+    return long.startswith(short) and long[len(short) :] in ("d", "ed", "s", "es", "ing", "r", "er", "ly", "n", "y")
+
+
+def _lemma_of(tokens: tuple[Token, ...], word: str) -> str:
+    return next((t.lemma for t in tokens if t.word == word), word)
+
+
+def _items(
+    tokens: tuple[Token, ...], lexicon: Lexicon, today: date | None, cues: Mapping[tuple[str, ...], str], longest_cue: int
+) -> list[Item]:
+    items, i = [], 0
+    while i < len(tokens):
+        stop, item = _item_at(tokens, i, lexicon, today, cues, longest_cue)
+        items.append(item)
+        i = stop
+    return items
+
+
+def _item_at(
+    tokens: tuple[Token, ...], i: int, lexicon: Lexicon, today: date | None, cues: Mapping[tuple[str, ...], str], longest_cue: int
+) -> tuple[int, Item]:
+    token = tokens[i]
+    named = _sense_at(tokens, i, lexicon)
+    dated = span_at(tokens, i, today)
+    cue = _cue_at(tokens, i, cues, longest_cue)
+    if named and named[0] >= max(dated[0] if dated else 0, cue[0] if cue else 0):
+        same = cue[1] if cue and cue[0] == named[0] else None
+        return named[0], _make("sense", tokens, i, named[0], senses=named[1], cue=same, value=token.value)
+    if dated and dated[0] >= (cue[0] if cue else 0):
+        return dated[0], _make("date", tokens, i, dated[0], span=dated[1], value=dated[1].bare_number)
+    if cue:
+        return cue[0], _make(cue[1], tokens, i, cue[0])
+    if token.kind == "number":
+        return i + 1, _make("number", tokens, i, i + 1, value=token.value)
+    if token.kind == "mark":
+        return i + 1, _make("mark", tokens, i, i + 1)
+    if token.kind == "word" and token.word in STOP_WORDS and token.word not in NEVER_STOP:
+        return i + 1, _make("stop", tokens, i, i + 1)
+    return i + 1, _make("unknown", tokens, i, i + 1)
+
+
+def _make(
+    kind: str, tokens: tuple[Token, ...], i: int, stop: int, *, senses: tuple[Sense, ...] = (), cue: str | None = None,
+    value: float | None = None, span: Span | None = None,
+) -> Item:
+    text = " ".join(t.text for t in tokens[i:stop])
+    return Item(kind, text, tuple(t.word for t in tokens[i:stop]), senses, value, span, cue, tokens[i].start, tokens[stop - 1].end)
+
+
+def _sense_at(tokens: tuple[Token, ...], i: int, lexicon: Lexicon) -> tuple[int, tuple[Sense, ...]] | None:
+    """The longest phrase of the lexicon that starts here, articles and hyphens inside it passed over."""
+    if tokens[i].kind == "mark" or (tokens[i].word in _SKIPPED and not (tokens[i].text == "A" and i > 0)):
+        return None
+    if tokens[i].kind == "quoted":
+        senses = lexicon.senses(tuple(re.findall(r"[a-z0-9]+", tokens[i].word)))
+        return (i + 1, senses) if senses else None
+    best, lemmas, words, j = None, [], [], i
+    while j < len(tokens) and len(lemmas) <= lexicon.longest:
+        token = tokens[j]
+        if token.kind == "quoted" or (token.kind == "mark" and token.word not in _JOINERS):
+            break
+        if token.kind != "mark" and not (j > i and token.word in _SKIPPED):
+            lemmas += re.findall(r"[a-z0-9]+", token.lemma)
+            words += re.findall(r"[a-z0-9]+", token.word)
+            senses = lexicon.senses(tuple(words)) or lexicon.senses(tuple(lemmas))
+            if words != lemmas and senses:
+                more = lexicon.senses(tuple(lemmas))
+                senses = (*senses, *(s for s in more if s not in senses))
+            if senses:
+                best = (j + 1, senses)
+        j += 1
+    return best
+
+
+def _cue_at(tokens: tuple[Token, ...], i: int, cues: Mapping[tuple[str, ...], str], longest: int) -> tuple[int, str] | None:
+    words: list[str] = []
+    best, j = None, i
+    while j < len(tokens) and len(words) < longest:
+        token = tokens[j]
+        if token.kind == "quoted":
+            break
+        if token.kind == "mark" and token.word == "-" and words:
+            j += 1
+            continue
+        words.append(token.word)
+        kind = cues.get(tuple(words))
+        if kind is not None:
+            best = (j + 1, kind)
+        j += 1
+    return best

@@ -1,0 +1,68 @@
+"""How a logical query reads: one line that a person can check, and names for the columns of its result."""
+
+from __future__ import annotations
+
+import re
+
+from lexsi_ds.knowledge.model import SemanticModel
+from lexsi_ds.knowledge.words import fold
+from lexsi_ds.text_to_sql.logical import Fn, Logical, Measure
+
+_FUNCTION_WORDS: dict[str, str] = {
+    "sum": "total", "average": "average", "median": "median", "minimum": "lowest", "maximum": "highest",
+}
+
+
+def slug(text: str) -> str:
+    """A label as a plain identifier: ``total loan amount`` becomes ``total_loan_amount``."""
+    made = re.sub(r"[^a-z0-9]+", "_", fold(text)).strip("_")
+    return made if made and not made[0].isdigit() else f"c_{made}"
+
+
+def measure_label(fn: Fn, label: str) -> str:
+    """``total loan amount``; a label that already says so stays as it is."""
+    word = _FUNCTION_WORDS.get(fn, fn)
+    return label if fn == "sum" and label.startswith("total ") else f"{word} {label}"
+
+
+def reading_of(query: Logical, model: SemanticModel, said: list[str]) -> str:
+    """One line: what is computed, of which rows, by what, in which role."""
+    table = model.table(query.table)
+    if query.measures:
+        head = " and ".join(m.label for m in _told(query.measures))
+        head = head if _names_rows(query, table.plural) else f"{head}, over {table.plural}"
+    else:
+        head = f"{table.plural}: " + ", ".join(c.label for c in query.columns)
+    if query.dimensions:
+        head += " by " + " and ".join(dict.fromkeys(d.label for d in query.dimensions))
+    tests = [p.text for p in query.filters if p.text]
+    if tests:
+        head += ", only " + ", ".join(tests)
+    for having in query.having:
+        head += f", groups with {having.measure.label} {having.test} {having.value}"
+    head += _order_text(query)
+    if said:
+        head += f" ({'; '.join(dict.fromkeys(said))})"
+    return head[:1].upper() + head[1:]
+
+
+def _told(measures: tuple[Measure, ...]) -> list[Measure]:
+    """A count beside another measure is a service, not what was asked."""
+    rest = [m for m in measures if m.fn != "count"]
+    return rest or list(measures)
+
+
+def _names_rows(query: Logical, plural: str) -> bool:
+    words = " ".join(m.label for m in _told(query.measures))
+    return plural in words or plural.removesuffix("s") in words
+
+
+def _order_text(query: Logical) -> str:
+    if not query.order:
+        return ""
+    first = query.order[0]
+    if query.ties:
+        return f", {'highest' if first.descending else 'lowest'} only, ties kept"
+    if query.limit is not None:
+        return f", {'top' if first.descending else 'bottom'} {query.limit}"
+    return ""
