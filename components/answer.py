@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
-from components import asking, cards, problems, propose, session
-from components.payloads import ArtifactLike
+from components import asking, cards, problems, propose, session, tables
+from components.cards import Ranking
+from components.payloads import ArtifactLike, head
 from components.registry import page
 from components.safe import plain, safe_md
 from components.tasks import task_card
@@ -134,10 +134,17 @@ def _prediction(
     app: Application, actor: Actor, view: TurnView, predicted: ArtifactLike, explained: ArtifactLike | None
 ) -> None:
     meta = predicted.meta
+    predictions_id, k = str(meta["predictions_id"]), int(meta.get("top_k") or 10)
+    ranked, apart = (
+        Ranking(*app.models.page(actor, predictions_id, limit=k, filters={"segment": segment}))
+        for segment in ("ranked", "apart")
+    )
     cases = explained.json()["cases"] if explained else []
-    predictions_id = meta.get("predictions_id")
-    csv = (lambda: app.models.predictions_csv(actor, predictions_id)) if predictions_id else None
-    _open_case(meta.get("model_id"), cards.risk_list(predicted.frame(), meta, cases, view.run_id, csv))
+
+    def csv() -> bytes:
+        return app.models.predictions_csv(actor, predictions_id)
+
+    _open_case(meta.get("model_id"), cards.risk_list(ranked, apart, meta, cases, view.run_id, csv))
 
 
 def _explanation(app: Application, actor: Actor, view: TurnView, explained: ArtifactLike) -> None:
@@ -155,15 +162,10 @@ def _open_case(model_id: str | None, case_id: str | None) -> None:
 
 
 def _table(app: Application, actor: Actor, view: TurnView, queried: ArtifactLike) -> None:
-    frame, meta = queried.frame(), queried.meta
+    frame, meta = head(queried, tables.SHOWN_ROWS), queried.meta
     total = int(meta.get("row_count") or len(frame))
     step = view.answer_query
     artifact_id = step.artifact_ids[0] if step else ""
-    if not _is_one_value(frame):
+    if len(frame) != 1 or len(frame.columns) > 1:
         cards.table_card(frame, total, meta, view.run_id, lambda: app.chats.csv(actor, artifact_id))
     cards.sql_card(meta["sql"], meta.get("seconds"), view.run_id)
-
-
-def _is_one_value(frame: pd.DataFrame) -> bool:
-    """A single number stands in the sentence already; a table of one cell adds nothing."""
-    return len(frame) == 1 and len(frame.columns) <= 1

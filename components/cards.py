@@ -6,6 +6,7 @@ Each takes a payload that was read already and says what the person chose, such 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -34,36 +35,37 @@ def draw_chart(chart: Chart, key: str) -> None:
     st.plotly_chart(chart.figure, theme=None, config=CONFIG, key=key, height=chart.height, alt=chart.alt)
 
 
+@dataclass(frozen=True)
+class Ranking:
+    """The head of a segment of predictions, with how many rows the segment has."""
+
+    rows: pd.DataFrame
+    total: int
+
+
 def risk_list(
-    frame: pd.DataFrame, meta: dict[str, Any], cases: list[dict[str, Any]], run_id: str, csv: Csv | None
+    ranked: Ranking, apart: Ranking, meta: dict[str, Any], cases: list[dict[str, Any]], run_id: str, csv: Csv | None
 ) -> str | None:
     """The ranked rows with their drivers and, below, the rows that stand apart. Returns the case to open."""
-    noun, entity, k = str(meta.get("entity_label") or "row"), str(meta["entity_column"]), int(meta.get("top_k") or 10)
-    ranked = frame[frame["segment"] == "ranked"].sort_values("rank")
-    apart = frame[frame["segment"] == "apart"].sort_values("rank")
+    noun = str(meta.get("entity_label") or "row")
     with st.container(border=True, gap="small"):
-        head = st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center")
-        with head:
-            tables.card_head("Risk list", f"{min(k, len(ranked))} of {figures.counted(len(ranked), noun)}")
+        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+            tables.card_head("Risk list", f"{len(ranked.rows)} of {figures.counted(ranked.total, noun)}")
             if csv:
-                tables.csv_button(
-                    "CSV of all", f"predictions_{run_id[-6:]}.csv", csv, session.wkey("risk", run_id, "csv")
-                )
-        chosen = _risk_table(ranked.head(k), meta, cases, session.wkey("risk", run_id), noun)
-        scored = (
-            "out of fold, by models that did not see the row"
-            if "out_of_fold" in (meta.get("scored") or [])
-            else "by the model"
-        )
+                key = session.wkey("risk", run_id, "csv")
+                tables.csv_button("CSV of all", f"predictions_{run_id[-6:]}.csv", csv, key)
+        chosen = _risk_table(ranked.rows, meta, cases, session.wkey("risk", run_id), noun)
+        unseen = "out_of_fold" in (meta.get("scored") or [])
+        scored = "out of fold, by models that did not see the row" if unseen else "by the model"
         st.caption(
-            f"▲ raises, ▼ lowers the probability; scored {scored}. Band: 80%, over refits. Select a row to open the {plain(noun)} in the explorer."
+            f"▲ raises, ▼ lowers the probability; scored {scored}. Band: 80%, over refits. "
+            f"Select a row to open the {plain(noun)} in the explorer."
         )
-        if len(apart):
+        if apart.total:
             label = str(meta.get("segment_label") or "apart")
-            st.markdown(
-                f"**{plain(label[:1].upper() + label[1:])}** :gray[{min(k, len(apart))} of {figures.counted(len(apart), noun)}, listed apart]"
-            )
-            chosen = _risk_table(apart.head(k), meta, cases, session.wkey("apart", run_id), noun) or chosen
+            note = f"{len(apart.rows)} of {figures.counted(apart.total, noun)}, listed apart"
+            tables.card_head(label[:1].upper() + label[1:], note)
+            chosen = _risk_table(apart.rows, meta, cases, session.wkey("apart", run_id), noun) or chosen
     return chosen
 
 
@@ -73,23 +75,24 @@ def _risk_table(
     entity = str(meta["entity_column"])
     ids = [tables.as_id(v) for v in rows[entity]]
     drivers = {str(c["case_id"]): payloads.drivers_text(c["drivers"], 3) for c in cases}
-    shown = pd.DataFrame({"Rank": rows["rank"].astype(int).to_list(), noun.capitalize(): ids})
+    name, extra = noun.capitalize(), [c for c in meta.get("display_columns") or [] if c in rows.columns and c != entity]
+    shown = pd.DataFrame({"Rank": rows["rank"].astype(int).to_list(), name: ids})
     settings: dict[str, Any] = {
         "Rank": st.column_config.NumberColumn("Rank", width=50),
-        noun.capitalize(): st.column_config.TextColumn(width=75),
+        name: st.column_config.TextColumn(name, width=70),
+        "Probability": tables.probability_column(width=125),
+        "Band": st.column_config.TextColumn("80% band", width=105),
     }
-    for name in meta.get("display_columns") or []:
-        if name in rows.columns and name != entity:
-            shown[name.replace("_", " ").capitalize()] = rows[name].to_list()
+    for column in extra[:1]:
+        shown[_heading(column)] = rows[column].to_list()
     shown["Probability"] = rows["probability"].to_list()
-    settings["Probability"] = tables.probability_column(width=140)
-    shown["Band"] = [
-        f"{figures.number(a)} to {figures.number(b)}"
-        for a, b in zip(rows["probability_low"], rows["probability_high"], strict=True)
-    ]
-    settings["Band"] = st.column_config.TextColumn("80% band", width=105)
     if any(i in drivers for i in ids):
         shown["Drivers"] = [drivers.get(i or "", "") for i in ids]
+        settings["Drivers"] = st.column_config.TextColumn("Drivers", width=330)
+    lows, highs = rows["probability_low"], rows["probability_high"]
+    shown["Band"] = [f"{figures.number(a)} to {figures.number(b)}" for a, b in zip(lows, highs, strict=True)]
+    for column in extra[1:]:
+        shown[_heading(column)] = rows[column].to_list()
     shown = tables.presentable(shown)
     event = st.dataframe(
         shown,
@@ -103,6 +106,10 @@ def _risk_table(
     )
     picked = event.selection.rows
     return ids[picked[0]] if picked and picked[0] < len(ids) else None
+
+
+def _heading(column: str) -> str:
+    return column.replace("_", " ").capitalize()
 
 
 def explained_cases(cases: list[CaseExplanation], target: str, run_id: str, noun: str) -> str | None:
@@ -132,23 +139,23 @@ def explained_cases(cases: list[CaseExplanation], target: str, run_id: str, noun
 
 
 def table_card(frame: pd.DataFrame, total: int, reading: dict[str, Any], run_id: str, csv: Csv | None) -> None:
-    """Rows of the answer with their count and CSV, and the chart when the reading asks for one."""
-    shown = frame.head(tables.SHOWN_ROWS)
+    """The first rows of the answer with the count of all and their CSV, and the chart when the reading asks for one."""
     unit, column = reading.get("unit"), reading.get("value_column")
     units = {column: unit} if unit and column else {}
+    groups = reading.get("group_columns") or ()
     chart = None
     if reading.get("chart") in ("bar", "line") and column:
-        chart = result_chart(frame, reading["chart"], column, tuple(reading.get("group_columns") or ()), unit, mode())
+        chart = result_chart(frame, reading["chart"], column, tuple(groups), unit, mode())
     if chart:
         with st.container(border=True, gap="small"):
             tables.card_head(str(reading.get("reading") or "Chart"))
             draw_chart(chart, session.wkey("chart", run_id))
     with st.container(border=True, gap="small"):
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-            tables.card_head("Result", tables.count_line(len(shown), total))
+            tables.card_head("Result", tables.count_line(len(frame), total))
             if csv:
                 tables.csv_button("CSV", f"result_{run_id[-6:]}.csv", csv, session.wkey("table", run_id, "csv"))
-        tables.show(shown, key=session.wkey("table", run_id), alt="Rows of the answer", units=units)
+        tables.show(frame, key=session.wkey("table", run_id), alt="Rows of the answer", units=units, identifiers=groups)
 
 
 def sql_card(sql: str, seconds: float | None, run_id: str) -> None:
@@ -172,7 +179,8 @@ def model_card(card: ModelCard, run_id: str) -> None:
             f"ROC AUC **{figures.number(auc.value)}** :gray[({figures.interval(auc)}, 95%, out of fold){beside}]"
         )
         st.markdown(
-            f":gray[{figures.count(card.rows)} rows, {figures.share(card.positives, card.rows)} {plain(card.task.target_label)}; {len(card.features)} features, {len(card.left_out)} left out]"
+            f":gray[{figures.counted(card.rows, 'row')}, {figures.share(card.positives, card.rows)} "
+            f"{plain(card.task.target_label)}; {figures.counted(len(card.features), 'feature')}, {len(card.left_out)} left out]"
         )
         for warning in card.warnings[:2]:
             st.caption(f":material/warning: {plain(warning, 300)}")

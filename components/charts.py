@@ -19,6 +19,8 @@ from lexsi_ds.models.engine import BeeswarmFeature, CaseExplanation, GlobalExpla
 HEIGHT = 300
 TALL = 390
 SHOWN_FEATURES = 10
+LABEL = 28
+"""Most characters of a feature beside a chart; the hover text has it whole."""
 SVG_POINTS = 6000
 """Above this many points a beeswarm is drawn by WebGL."""
 
@@ -47,9 +49,9 @@ def _figure(mode: str | None, height: int) -> tuple[go.Figure, Palette]:
 
 
 def scale_title(scale: str, target: str) -> str:
-    """The name of a scale, for an axis: the rescaling is always said."""
+    """The name of a scale, for an axis, short enough for a narrow chart: the rescaling is always said."""
     if scale == "probability":
-        return f"Probability of {target} (log-odds rescaled)"
+        return "Probability points, rescaled"
     return f"Log-odds of {target}"
 
 
@@ -98,8 +100,7 @@ def roc(card: ModelCard, mode: str | None) -> Chart:
 
 
 def _auc_name(candidate: Candidate) -> str:
-    role = candidate.model_type if candidate.chosen else f"{candidate.model_type} (not chosen)"
-    return f"{role}, {figures.number(candidate.metrics.roc_auc.value)}"
+    return f"{candidate.model_type}, {figures.number(candidate.metrics.roc_auc.value)}"
 
 
 def calibration(card: ModelCard, mode: str | None) -> Chart:
@@ -170,9 +171,11 @@ def beeswarm(explanation: GlobalExplanation, target: str, mode: str | None) -> C
     trace = go.Scatter if len(shown) * explanation.rows <= SVG_POINTS else go.Scattergl
     reach = max([1e-9, *(abs(c) for f in shown for c in f.contributions)])
     for i, feature in enumerate(shown):
-        figure.add_trace(_swarm(trace, feature, explanation.case_ids, i, reach, p, with_bar=i == 0))
+        figure.add_traces(_swarm(trace, feature, explanation.case_ids, i, reach, p))
     _feature_axis(figure, [f.label for f in shown])
-    figure.update_layout(showlegend=False, margin={"t": 40})
+    bar = {"title": {"text": "Feature value"}, "tickvals": [0, 1], "ticktext": ["low", "high"]}
+    values = {"colorscale": colorscale(p.feature_value), "cmin": 0, "cmax": 1, "colorbar": bar}
+    figure.update_layout(showlegend=False, margin={"t": 40}, coloraxis=values)
     figure.update_xaxes(title_text=scale_title(explanation.scale, target), zeroline=True, showgrid=True)
     for side, anchor, words in ((-6, "right", "▼ lowers the risk"), (6, "left", "▲ raises the risk")):
         figure.add_annotation(
@@ -190,38 +193,32 @@ def beeswarm(explanation: GlobalExplanation, target: str, mode: str | None) -> C
 
 
 def _swarm(
-    trace: type,
-    feature: BeeswarmFeature,
-    case_ids: Sequence[str],
-    row: int,
-    reach: float,
-    p: Palette,
-    *,
-    with_bar: bool,
-) -> go.Scatter:
-    colours = [0.5 if v is None else v for v in feature.values]
+    trace: type, feature: BeeswarmFeature, case_ids: Sequence[str], row: int, reach: float, p: Palette
+) -> list[go.Scatter]:
+    """The points of one feature: those with a value coloured by it, those without in the reference grey."""
+    y = row + _spread(np.asarray(feature.contributions), reach)
     tips = [
         f"{_text(case)}<br>{_text(feature.label)} = {_text(figures.value(raw))}<br>{signed(c)}"
         for case, raw, c in zip(case_ids, feature.raw, feature.contributions, strict=True)
     ]
-    bar = {"title": {"text": "Feature value"}, "tickvals": [0, 1], "ticktext": ["low", "high"]}
-    return trace(
-        x=feature.contributions,
-        y=row + _spread(np.asarray(feature.contributions), reach),
-        mode="markers",
-        text=tips,
-        hovertemplate="%{text}<extra></extra>",
-        marker={
-            "size": 5,
-            "opacity": 0.85,
-            "color": colours,
-            "cmin": 0,
-            "cmax": 1,
-            "colorscale": colorscale(p.feature_value),
-            "showscale": with_bar,
-            "colorbar": bar,
-        },
+    known = [i for i, v in enumerate(feature.values) if v is not None]
+    missing = [i for i, v in enumerate(feature.values) if v is None]
+    looks: tuple[tuple[list[int], dict], ...] = (
+        (known, {"color": [feature.values[i] for i in known], "coloraxis": "coloraxis"}),
+        (missing, {"color": p.reference}),
     )
+    return [
+        trace(
+            x=[feature.contributions[i] for i in rows],
+            y=[float(y[i]) for i in rows],
+            mode="markers",
+            text=[tips[i] for i in rows],
+            hovertemplate="%{text}<extra></extra>",
+            marker={"size": 5, "opacity": 0.85, **look},
+        )
+        for rows, look in looks
+        if rows
+    ]
 
 
 def _spread(x: np.ndarray, reach: float, bins: int = 90, height: float = 0.38) -> np.ndarray:
@@ -238,9 +235,9 @@ def _spread(x: np.ndarray, reach: float, bins: int = 90, height: float = 0.38) -
 
 def waterfall(case: CaseExplanation, target: str, mode: str | None, shown: int = 8) -> Chart:
     """From the base value to the prediction of one case, one bar a driver, the rest summed."""
-    figure, _ = _figure(mode, TALL)
+    figure, p = _figure(mode, TALL)
     top, rest = case.drivers[:shown], case.drivers[shown:]
-    labels = ["Base value", *(f"{_short(d.label, 30)} = {_cut(figures.value(d.value))}" for d in top)]
+    labels = ["Base value", *(f"{_short(d.label, LABEL - 4)} = {_cut(figures.value(d.value))}" for d in top)]
     steps = [d.contribution for d in top]
     if rest:
         labels.append(figures.counted(len(rest), "other feature"))
@@ -251,17 +248,19 @@ def waterfall(case: CaseExplanation, target: str, mode: str | None, shown: int =
         measure=["absolute", *["relative"] * len(steps), "total"],
         x=[case.base_value, *steps, case.prediction],
         y=list(range(len(steps) + 2)),
-        text=words,
-        textposition="outside",
-        customdata=[_text(label) for label in [*labels, "Prediction"]],
-        hovertemplate="%{customdata}<br>%{text}<extra></extra>",
+        customdata=[[_text(label), word] for label, word in zip([*labels, "Prediction"], words, strict=True)],
+        hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
     )
-    _feature_axis(figure, [*labels, "Prediction"])
-    figure.update_xaxes(
-        title_text=scale_title(case.scale, _text(target)), range=_reach(case.base_value, steps), showgrid=True
-    )
+    for place, word in enumerate(words):
+        figure.add_annotation(
+            x=1, xref="paper", xanchor="right", y=place, text=word, showarrow=False, font={"color": p.text}
+        )
+    _feature_axis(figure, [*labels, "Prediction"], 40)
+    reach = _reach(case.base_value, steps)
+    title = scale_title(case.scale, _text(target))
+    figure.update_xaxes(title_text=title, range=reach, showgrid=True, domain=[0, 0.8])
     figure.update_layout(showlegend=False, margin={"t": 12}, bargap=0.3)
-    alt = f"Waterfall of case {case.case_id}: from the base value {figures.number(case.base_value)} to {figures.number(case.prediction)}."
+    alt = f"Waterfall of case {case.case_id}: from the base value {words[0]} to {words[-1]}."
     return Chart(figure, alt, TALL)
 
 
@@ -270,14 +269,14 @@ def _step(contribution: float) -> str:
 
 
 def _cut(text: str) -> str:
-    return _short(text, 16)
+    return _short(text, 12)
 
 
 def _reach(base: float, steps: Sequence[float]) -> list[float]:
-    """Axis range with room for the labels that stand outside the bars."""
+    """Axis range that holds every bar; the figures stand in a column of their own at the right."""
     path = np.cumsum([base, *steps])
     low, high = min(0.0, float(path.min())), max(0.0, float(path.max()))
-    room = 0.18 * (high - low or 1)
+    room = 0.06 * (high - low or 1)
     return [low - room, high + room]
 
 
@@ -289,10 +288,10 @@ def _scale_word(scale: str) -> str:
     return "probability points (log-odds rescaled)" if scale == "probability" else "log-odds"
 
 
-def _feature_axis(figure: go.Figure, labels: Sequence[str]) -> None:
+def _feature_axis(figure: go.Figure, labels: Sequence[str], limit: int = LABEL) -> None:
     figure.update_yaxes(
         tickvals=list(range(len(labels))),
-        ticktext=[_text(_short(label, 48)) for label in labels],
+        ticktext=[_text(_short(label, limit)) for label in labels],
         range=[len(labels) - 0.4, -0.6],
         showgrid=False,
         zeroline=False,

@@ -43,7 +43,8 @@ def first_start(frame: Frame) -> bool:
         return True
     if task.state in ("failed", "stopped"):
         st.error(
-            f"**The demo bank was not built.** {plain(task.error or 'It was stopped.', 400)} You can try again, or load files of your own.",
+            f"**The demo bank was not built.** {plain(task.error or 'It was stopped.', 400)} "
+            "You can try again, or load files of your own.",
             icon=":material/error:",
         )
         st.button(
@@ -71,6 +72,7 @@ def _building(app: Application, actor: Actor, task_id: str) -> None:
     with st.container(border=True, gap="small"):
         st.markdown(":material/database: **The demo bank is being built**")
         st.markdown(
-            ":gray[Eight tables of a synthetic bank, about a million rows, once. This page goes on by itself; you can already load files of your own.]"
+            ":gray[Eight tables of a synthetic bank, about a million rows, once. This page goes on by itself; "
+            "you can already load files of your own.]"
         )
         progress_of(app, actor, task, "first")

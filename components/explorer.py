@@ -12,7 +12,7 @@ from components import charts, figures, session, tables
 from components.cards import draw_chart, mode
 from components.plotly_template import direction, signed
 from components.problems import careful
-from components.safe import plain, safe_md
+from components.safe import plain
 from lexsi_ds.application import Application
 from lexsi_ds.errors import NotFound
 from lexsi_ds.models.card import ModelCard
@@ -106,11 +106,34 @@ def cases_by_risk(app: Application, actor: Actor, card: ModelCard, case_id: str 
     return Cases(total, first, top, max(0, at - 1) + place, before, after, row)
 
 
+def case_head(cases: Cases, title: str, note: str) -> None:
+    """Head of the case's card, with previous and next at its right."""
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        tables.card_head(title, note)
+        with st.container(horizontal=True, width="content", gap="xsmall"):
+            for name, icon, goal in (
+                ("previous", "chevron_left", cases.previous),
+                ("next", "chevron_right", cases.following),
+            ):
+                st.button(
+                    "",
+                    key=session.wkey("explorer", name),
+                    icon=f":material/{icon}:",
+                    type="tertiary",
+                    help=f"{name.capitalize()} by risk",
+                    disabled=goal is None,
+                    on_click=_go,
+                    args=(goal,),
+                )
+
+
 def case_bar(cases: Cases, case_id: str | None, noun: str) -> None:
-    """Pick by risk, search by id, previous and next."""
+    """Pick among the riskiest, or go to any id."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        names = {i: f"{noun} {i}, {figures.number(p)}" for i, p in cases.top.items()}
-        if case_id and case_id not in names:
+        names: dict[str | None, str] = {i: f"{noun} {i}, {figures.number(p)}" for i, p in cases.top.items()}
+        if case_id is None and names:
+            names = {None: "By risk", **names}
+        elif case_id not in names:
             names = {case_id: f"{noun} {case_id}", **names}
         if names:
             session.put(session.CASE_PICK, case_id)
@@ -120,7 +143,7 @@ def case_bar(cases: Cases, case_id: str | None, noun: str) -> None:
                 key=session.CASE_PICK,
                 format_func=lambda i: names.get(i, str(i)),
                 label_visibility="collapsed",
-                width=190,
+                width=200,
                 on_change=_pick,
             )
         st.text_input(
@@ -128,35 +151,16 @@ def case_bar(cases: Cases, case_id: str | None, noun: str) -> None:
             key=session.CASE_SEARCH,
             placeholder="Go to id",
             label_visibility="collapsed",
-            width=120,
+            width=110,
             on_change=_search,
         )
-        st.button(
-            "",
-            key="explorer-previous",
-            icon=":material/chevron_left:",
-            type="tertiary",
-            help="Previous by risk (k)",
-            shortcut="k",
-            disabled=cases.previous is None,
-            on_click=_go,
-            args=(cases.previous,),
-        )
-        st.button(
-            "",
-            key="explorer-next",
-            icon=":material/chevron_right:",
-            type="tertiary",
-            help="Next by risk (j)",
-            shortcut="j",
-            disabled=cases.following is None,
-            on_click=_go,
-            args=(cases.following,),
-        )
-    if cases.position is not None:
-        st.caption(f"{figures.count(cases.position + 1)} of {figures.count(cases.total)} by risk")
-    elif case_id:
-        st.caption(f"Not among the {figures.count(cases.total)} scored rows: it trained the model.")
+
+
+def place_line(cases: Cases, noun: str) -> str:
+    """Where the case stands among the scored ones."""
+    if cases.position is None:
+        return f"Not among the {figures.counted(cases.total, noun)} scored: it trained the model."
+    return f"{figures.count(cases.position + 1)} of {figures.counted(cases.total, noun)} by risk."
 
 
 @careful
@@ -176,27 +180,20 @@ def _go(case_id: str | None) -> None:
         st.query_params["case"] = case_id
 
 
-def one_case(case: CaseExplanation, card: ModelCard, row: dict[str, Any] | None) -> None:
-    """Waterfall with its values, and the plain reading. ``row`` is the case's row of predictions."""
-    noun = card.task.entity_label
-    span = ""
+def one_case(case: CaseExplanation, card: ModelCard, cases: Cases) -> None:
+    """Waterfall with its values, and the plain reading."""
+    noun, row = card.task.entity_label, cases.row
+    note = figures.number(case.prediction)
     if row and case.scale == "probability":
-        span = f" ({figures.number(row['probability_low'])} to {figures.number(row['probability_high'])}, 80% band)"
+        note += f" ({figures.number(row['probability_low'])} to {figures.number(row['probability_high'])}, 80% band)"
     with st.container(border=True, gap="small"):
-        tables.card_head(f"Why {noun} {case.case_id}", f"{figures.number(case.prediction)}{span}")
-        draw_chart(
-            charts.waterfall(case, card.task.target_label, mode()),
-            session.wkey("waterfall", card.id, case.case_id, case.scale),
-        )
-        scored = (
-            "It trained the model, so its score is out of fold."
-            if case.scored == "out_of_fold"
-            else "Scored by the model."
-        )
+        case_head(cases, f"Why {noun} {case.case_id}", note)
+        case_bar(cases, case.case_id, noun)
+        chart = charts.waterfall(case, card.task.target_label, mode())
+        draw_chart(chart, session.wkey("waterfall", card.id, case.case_id, case.scale))
+        scored = "It trained the model, so its score is out of fold." if case.scored == "out_of_fold" else ""
         shown = ", ".join(f"{plain(k.replace('_', ' '))} {plain(figures.value(v))}" for k, v in case.display.items())
-        st.caption(f"{scored} {shown}")
-    if case.summary:
-        st.markdown(safe_md(case.summary))
+        st.caption(" ".join(part for part in (place_line(cases, noun), shown, scored) if part))
 
 
 def values_table(case: CaseExplanation, card: ModelCard) -> None:
@@ -219,10 +216,15 @@ def values_table(case: CaseExplanation, card: ModelCard) -> None:
             frame,
             key=session.wkey("values", card.id, case.case_id, case.scale),
             alt=f"Contributions of all features for case {plain(case.case_id)}",
+            settings={
+                "Feature": st.column_config.TextColumn("Feature", width=205),
+                "Value": st.column_config.TextColumn("Value", width=75),
+                "Contribution": st.column_config.TextColumn("Contribution", width=85),
+            },
         )
         st.caption(
             f"Base value {figures.number(case.base_value, 3)} plus the contributions is {figures.number(case.prediction, 3)}. "
-            "On the probability scale the log-odds values are rescaled to add up."
+            + ("The log-odds values are rescaled so that they add up." if case.scale == "probability" else "")
         )
 
 
@@ -255,3 +257,17 @@ def _similar_row(similar: dict[str, Any], card: ModelCard) -> dict[str, Any]:
     }
     display = similar.get("display") or {}
     return row | {str(k).replace("_", " ").capitalize(): v for k, v in display.items()}
+
+
+def no_case(cases: Cases, case_id: str | None, card: ModelCard) -> None:
+    """Nothing to explain: no case was scored, or the address names one that the model does not know."""
+    noun = plain(card.task.entity_label)
+    with st.container(border=True, gap="small"):
+        case_bar(cases, None, card.task.entity_label)
+        if case_id is None:
+            st.info("This model has scored nothing yet, so there is no case to open.", icon=":material/info:")
+            return
+        st.warning(
+            f"**No {noun} {plain(case_id, 40)} here.** The model knows the {noun} ids it was trained on and those it scored.",
+            icon=":material/link_off:",
+        )

@@ -17,7 +17,6 @@ from components.problems import careful
 from components.safe import plain
 from components.sql_text import show_sql
 from lexsi_ds.application import Application
-from lexsi_ds.errors import NotFound
 from lexsi_ds.services.access import Actor
 from lexsi_ds.services.finding import Decision, Finding, Segment
 
@@ -47,10 +46,10 @@ ACTIONS = {
 }
 
 
-def headline_badge(finding: Finding) -> None:
-    """The one headline of a finding, with icon, word and colour."""
+def headline_text(finding: Finding) -> str:
+    """The one headline of a finding as a badge, with icon, word and colour."""
     icon, colour = _headline_look(finding)
-    st.badge(finding.headline, icon=icon, color=colour)
+    return f":{colour}-badge[{icon} {plain(finding.headline)}]"
 
 
 def _headline_look(finding: Finding) -> tuple[str, Any]:
@@ -80,10 +79,11 @@ def verdict_line(finding: Finding) -> str:
         elif check.rows_checked:
             line += f" :gray[of {figures.count(check.rows_checked)}]"
     ran = figures.ago(check.ran_at)
-    return line + (f" :gray[, checked {ran}, data version {check.dataset_version}]" if ran else "")
+    return line + (f":gray[, checked {ran}, data version {check.dataset_version}]" if ran else "")
 
 
-def _go(finding_id: str | None) -> None:
+def go(finding_id: str | None) -> None:
+    """Open a finding, here and in the address."""
     session.held().finding_id = finding_id
     if finding_id:
         session.put(session.FINDING_PICK, finding_id)
@@ -99,7 +99,7 @@ def decide(
     decided = app.findings.decide(actor, finding_id, seen, decision, note=note, via="ui")
     session.held().last_decision = (finding_id, decided.row_version)
     session.notify("success", f"{decision.capitalize()}: {plain(decided.title)}")
-    _go(following)
+    go(following)
 
 
 @careful
@@ -112,7 +112,7 @@ def undo(app: Application, actor: Actor) -> None:
     app.findings.undo(actor, last[0], last[1])
     session.notify("info", "The last decision was taken back.")
     session.put(session.SEGMENT, "to_review")
-    _go(last[0])
+    go(last[0])
 
 
 @careful
@@ -120,7 +120,7 @@ def retire(app: Application, actor: Actor, finding_id: str, seen: int) -> None:
     """Put a finding away."""
     app.findings.retire(actor, finding_id, seen)
     session.notify("info", "Retired. It is in the last segment.")
-    _go(None)
+    go(None)
 
 
 @careful
@@ -128,7 +128,7 @@ def restore(app: Application, actor: Actor, finding_id: str, seen: int) -> None:
     """Bring a retired finding back."""
     app.findings.restore(actor, finding_id, seen)
     session.notify("info", "Restored, with the review it had.")
-    _go(None)
+    go(None)
 
 
 @careful
@@ -148,7 +148,7 @@ def step(ids: Sequence[str], current: str | None, by: int) -> str | None:
 @careful
 def move(ids: Sequence[str], current: str | None, by: int) -> None:
     """Go to the next or previous finding."""
-    _go(step(ids, current, by))
+    go(step(ids, current, by))
 
 
 def actions(app: Application, actor: Actor, finding: Finding, ids: Sequence[str]) -> None:
@@ -200,7 +200,7 @@ def actions(app: Application, actor: Actor, finding: Finding, ids: Sequence[str]
 def card(app: Application, actor: Actor, finding: Finding, ids: Sequence[str]) -> None:
     """The whole card: headline, sentence, verdict, buttons, evidence."""
     with st.container(border=True, gap="small"):
-        headline_badge(finding)
+        st.markdown(headline_text(finding))
         st.markdown(f"#### {plain(finding.title)}")
         st.text(finding.statement)
         st.markdown(verdict_line(finding))
@@ -265,84 +265,3 @@ def _history(app: Application, actor: Actor, finding: Finding) -> None:
         ]
     )
     tables.show(frame, key=session.wkey("finding", finding.id, "history"), alt="History of the finding")
-
-
-def linked(app: Application, actor: Actor) -> Finding | None:
-    """The finding that the address names, else the one this tab had open; None when there is none of that id."""
-    wanted = st.query_params.get("finding") or session.held().finding_id
-    try:
-        return app.findings.get(actor, wanted) if wanted else None
-    except NotFound:
-        session.held().finding_id = None
-        return None
-
-
-def segments(counts: dict[Any, int], opened: Finding | None) -> Segment:
-    """The segment to list. A link to a finding opens the segment it stands in."""
-    if session.read(session.SEGMENT) is None or session.held().follow_link:
-        first = next((s for s in SEGMENTS if counts.get(s)), "to_review")
-        session.put(session.SEGMENT, opened.segment if opened else first)
-        session.held().follow_link = False
-    return st.segmented_control(
-        "Segment",
-        list(SEGMENTS),
-        key=session.SEGMENT,
-        required=True,
-        label_visibility="collapsed",
-        on_change=_segment_changed,
-        format_func=lambda s: f":gray[{SEGMENTS[s]} {counts.get(s, 0)}]",
-    )
-
-
-@careful
-def _segment_changed() -> None:
-    session.held().finding_id = None
-    session.forget(session.FINDING_PICK)
-    if "finding" in st.query_params:
-        del st.query_params["finding"]
-
-
-def pick(listed: Sequence[Finding], opened: Finding | None) -> Finding | None:
-    """The list at the left; what is chosen stands in the address."""
-    if not listed:
-        return None
-    by_id = {f.id: f for f in listed}
-    if session.read(session.FINDING_PICK) not in by_id:
-        session.put(session.FINDING_PICK, opened.id if opened and opened.id in by_id else listed[0].id)
-    captions = [f"{f.headline}, {figures.ago(f.updated_at)}" for f in listed]
-    with st.container(height=560 if len(listed) > 7 else "content", border=False):
-        chosen = st.radio(
-            "Findings",
-            list(by_id),
-            key=session.FINDING_PICK,
-            format_func=lambda i: plain(by_id[i].title, 80),
-            captions=captions,
-            label_visibility="collapsed",
-            on_change=_picked,
-        )
-    return by_id.get(chosen)
-
-
-@careful
-def _picked() -> None:
-    _go(session.read(session.FINDING_PICK))
-
-
-def steps(app_ids: Sequence[str], current: str | None) -> None:
-    """Next and previous, with their keys."""
-    with st.container(horizontal=True, gap="small"):
-        for label, by, shortcut, icon in (
-            ("Previous", -1, "k", "keyboard_arrow_up"),
-            ("Next", 1, "j", "keyboard_arrow_down"),
-        ):
-            goal = step(app_ids, current, by)
-            st.button(
-                label,
-                key=session.wkey("findings", label.casefold()),
-                type="tertiary",
-                icon=f":material/{icon}:",
-                shortcut=shortcut,
-                disabled=goal is None or goal == current,
-                on_click=move,
-                args=(app_ids, current, by),
-            )

@@ -84,8 +84,10 @@ def _sidebar(frame: Frame) -> None:
             label = f"{info.title} :gray-badge[{count}]" if count else info.title
             st.page_link(info.path, label=label, icon=info.icon, width="stretch")
     st.space("small")
-    _source_chip(frame)
-    _planner_chip(frame.app)
+    with st.container(gap="xxsmall"):
+        _source_chip(frame)
+    with st.container(gap="xxsmall"):
+        _planner_chip(frame.app)
     running = frame.app.background.running(frame.actor.id)
     if running:
         _jobs(frame.app, frame.actor, tuple(task.id for task in running))
@@ -145,7 +147,8 @@ def _planner_chip(app: Application) -> None:
     with st.popover(plain(label, 26), type="tertiary", icon=":material/account_tree:", key="frame-planner-chip"):
         if app.settings.llm_configured:
             st.markdown(
-                f"**{plain(label)}** plans the steps. Questions, column names and short previews go to its endpoint; rows stay here."
+                f"**{plain(label)}** plans the steps. Questions, column names and short previews go to its endpoint; "
+                "the rows themselves stay here."
             )
         else:
             st.markdown(

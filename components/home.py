@@ -122,12 +122,9 @@ def waiting(wanted: Sequence[Finding]) -> None:
     st.subheader("Findings that want a look", anchor=False)
     with st.container(border=True, gap="small"):
         for finding in wanted[:4]:
-            with st.container(gap="xxsmall"):
-                findings.headline_badge(finding)
-                st.page_link(
-                    page("findings").path, label=plain(finding.title, 90), query_params={"finding": finding.id}
-                )
-        if len(wanted) > 4:
-            st.caption(f"and {len(wanted) - 4} more")
+            st.markdown(f"{findings.headline_text(finding)} {plain(finding.title, 120)}")
+        if wanted:
+            label = f"Review {figures.counted(len(wanted), 'finding')}"
+            st.page_link(page("findings").path, label=label, icon=":material/arrow_forward:", icon_position="right")
         if not wanted:
             st.caption("None. Propose one from an answer in Chat.")

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from components import charts, figures, session, tables
+from components import charts, figures, session
 from components.cards import draw_chart, mode
 from components.problems import careful
-from components.registry import page
 from components.safe import plain
 from components.tasks import features_table, left_out_table
 from lexsi_ds.application import Application
@@ -22,7 +20,6 @@ from lexsi_ds.ids import is_id
 from lexsi_ds.models.card import Interval, Metrics, ModelCard
 from lexsi_ds.services.access import Actor
 
-PAGE_ROWS = 50
 METRICS: tuple[tuple[str, str, str], ...] = (
     ("roc_auc", "ROC AUC", "Chance that a row with the outcome scores above a row without it. 0.5 is a coin."),
     ("gini", "Gini", "2 AUC − 1. 0 is a coin, 1 is perfect."),
@@ -61,7 +58,8 @@ def header(card: ModelCard, handle: DatasetHandle | None) -> None:
     """What the model predicts, and on which data it stands."""
     task = card.task
     st.markdown(
-        f"{plain(task.target_label[:1].upper() + task.target_label[1:])} means {plain(task.positive_meaning)}. Known: {plain(task.known_meaning)}. Unknown: {plain(task.unknown_meaning)}."
+        f"{plain(task.target_label[:1].upper() + task.target_label[1:])} means {plain(task.positive_meaning)}. "
+        f"Known: {plain(task.known_meaning)}. Unknown: {plain(task.unknown_meaning)}."
     )
     with st.container(horizontal=True, gap="xsmall"):
         st.badge(f"{plain(card.model_type)}, {plain(card.name)}", color="gray", icon=":material/model_training:")
@@ -95,9 +93,11 @@ def _pick() -> None:
 def metric_row(card: ModelCard) -> None:
     """Six figures, each with its interval and its distance to the other candidate."""
     chosen, other = card.chosen, next((c for c in card.candidates if not c.chosen), None)
-    with st.grid(6, min_column_width=130):
-        for name, label, meaning in METRICS:
-            _metric(name, label, meaning, chosen.metrics, other.metrics if other else None)
+    halves = st.grid(2, min_column_width=440)
+    for half in (METRICS[:3], METRICS[3:]):
+        with halves.cell(), st.grid(3, min_column_width=120):
+            for name, label, meaning in half:
+                _metric(name, label, meaning, chosen.metrics, other.metrics if other else None)
     beside = f" Gray: difference to {plain(other.model_type)} on the same folds." if other else ""
     st.caption(
         f"Out of fold, {card.folds} folds, {figures.counted(card.repeats, 'repeat')}. Interval: 95%, bootstrap over "
@@ -108,8 +108,8 @@ def metric_row(card: ModelCard) -> None:
         f"AUC of XGBoost minus the logistic baseline: {_signed(difference.value)} ({_signed(difference.low)} to "
         f"{_signed(difference.high)}). {plain(card.why_chosen, 400)}"
     )
-    for warning in card.warnings:
-        st.warning(plain(warning, 400), icon=":material/warning:")
+    if card.warnings:
+        st.warning("  \n".join(plain(warning, 400) for warning in card.warnings), icon=":material/warning:")
 
 
 def _metric(name: str, label: str, meaning: str, chosen: Metrics, other: Metrics | None) -> None:
@@ -144,153 +144,6 @@ def performance(card: ModelCard) -> None:
         draw_chart(charts.calibration(card, mode()), session.wkey("calibration", card.id))
 
 
-def predictions(app: Application, actor: Actor, card: ModelCard) -> None:
-    """Every scored row: search, segment, order, pages from disk, CSV of all."""
-    latest = app.models.latest_predictions(actor, card.id)
-    if latest is None:
-        st.info("This model has scored nothing yet. Ask in Chat who is likely to be next.", icon=":material/info:")
-        return
-    noun = plain(card.task.entity_label)
-    orders = _orders(card, latest.columns)
-    bar = st.container(horizontal=True, vertical_alignment="center", gap="small")
-    with bar:
-        search = st.text_input(
-            "Search",
-            key=session.PREDICTION_SEARCH,
-            placeholder=f"Search {noun}",
-            label_visibility="collapsed",
-            width=240,
-            on_change=_first_page,
-        )
-        segment = _segment_filter(card)
-        order = st.selectbox(
-            "Order",
-            list(orders),
-            key=session.PREDICTION_SORT,
-            label_visibility="collapsed",
-            width=210,
-            on_change=_first_page,
-        )
-        tables.csv_button(
-            "Download CSV",
-            f"predictions_{card.name}.csv",
-            lambda: app.models.predictions_csv(actor, latest.id),
-            session.wkey("models", latest.id, "csv"),
-            type_="secondary",
-        )
-    sort, descending = orders[order]
-    wanted = {"segment": segment} if segment != "all" else None
-    number = int(session.read(session.PREDICTION_PAGE) or 1)
-    slot = st.container()
-    rows, total = app.models.page(
-        actor,
-        latest.id,
-        search=search or "",
-        sort=sort,
-        descending=descending,
-        offset=(number - 1) * PAGE_ROWS,
-        limit=PAGE_ROWS,
-        filters=wanted,
-    )
-    with slot:
-        _page(card, latest.id, rows, number)
-    _pager(rows, total, number, order, noun)
-
-
-def _orders(card: ModelCard, columns: Sequence[str]) -> dict[str, tuple[str, bool]]:
-    """Name of an order -> column and direction; the display columns sort both ways."""
-    orders = {
-        "By rank": ("rank", False),
-        "Highest probability": ("probability", True),
-        "Lowest probability": ("probability", False),
-    }
-    for name in card.task.display_columns:
-        if name in columns:
-            label = name.replace("_", " ").capitalize()
-            orders |= {f"{label}, high to low": (name, True), f"{label}, low to high": (name, False)}
-    return orders
-
-
-@careful
-def _first_page() -> None:
-    session.forget(session.PREDICTION_PAGE)
-
-
-def _segment_filter(card: ModelCard) -> str:
-    apart = card.task.apart
-    if apart is None:
-        return "all"
-    names = {"all": "All", "ranked": "Ranked", "apart": apart.label[:1].upper() + apart.label[1:]}
-    return st.segmented_control(
-        "Segment",
-        list(names),
-        key=session.PREDICTION_SEGMENT,
-        default="all",
-        required=True,
-        label_visibility="collapsed",
-        format_func=lambda s: f":gray[{plain(names[s], 30)}]",
-        on_change=_first_page,
-    )
-
-
-def _page(card: ModelCard, predictions_id: str, rows: pd.DataFrame, number: int) -> None:
-    if not len(rows):
-        st.info("No row matches. Clear the search or choose another segment.", icon=":material/search_off:")
-        return
-    entity = card.task.entity_column
-    noun = card.task.entity_label.capitalize()
-    shown = pd.DataFrame({"Rank": rows["rank"].astype(int).to_list(), noun: [tables.as_id(v) for v in rows[entity]]})
-    shown["Probability"] = rows["probability"].to_list()
-    shown["Band"] = [
-        f"{figures.number(a)} to {figures.number(b)}"
-        for a, b in zip(rows["probability_low"], rows["probability_high"], strict=True)
-    ]
-    shown["Rank band"] = [f"{int(a)} to {int(b)}" for a, b in zip(rows["rank_low"], rows["rank_high"], strict=True)]
-    shown["Segment"] = [_segment_name(card, s) for s in rows["segment"]]
-    for name in card.task.display_columns:
-        if name in rows.columns and name != entity:
-            shown[name.replace("_", " ").capitalize()] = rows[name].to_list()
-    shown["Scored"] = ["out of fold" if s == "out_of_fold" else "by the model" for s in rows["scored"]]
-    shown = tables.presentable(shown)
-    settings: dict[str, Any] = {
-        "Rank": st.column_config.NumberColumn("Rank", width=60),
-        "Probability": tables.probability_column(width=190),
-        "Band": st.column_config.TextColumn("80% band", width=110),
-        "Rank band": st.column_config.TextColumn("80% ranks", width=95),
-    }
-    event = st.dataframe(
-        shown,
-        hide_index=True,
-        key=session.wkey("predictions", predictions_id, number),
-        on_select="rerun",
-        selection_mode="single-row",
-        column_config=tables.columns(shown) | settings,
-        height=tables.height(len(shown)),
-        alt=f"Predictions of {plain(card.name)}, page {number}",
-    )
-    if event.selection.rows:
-        case = tables.as_id(rows[entity].iloc[event.selection.rows[0]])
-        st.switch_page(page("explorer").path, query_params={"model": card.id, "case": case or ""})
-
-
-def _segment_name(card: ModelCard, segment: str) -> str:
-    return card.task.apart.label if segment == "apart" and card.task.apart else "ranked"
-
-
-def _pager(rows: pd.DataFrame, total: int, number: int, order: str, noun: str) -> None:
-    pages = max(1, -(-total // PAGE_ROWS))
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        first = (number - 1) * PAGE_ROWS + 1
-        span = (
-            f"Rows {figures.count(first)} to {figures.count(first + len(rows) - 1)} of {figures.count(total)}"
-            if len(rows)
-            else "No rows"
-        )
-        st.caption(f"{span}, {order.lower()}. Select a row to open the {noun} in the explorer.")
-        if pages > 1:
-            st.pagination(pages, key=session.PREDICTION_PAGE)
-
-
 def features(card: ModelCard) -> None:
     """Definitions and missing shares; then what was left out."""
     st.markdown(f"**Features** :gray[{len(card.features)}, every one known before the cut-off]")
@@ -300,7 +153,7 @@ def features(card: ModelCard) -> None:
                 "Feature": f.feature.label,
                 "Kind": f.feature.kind,
                 "Unit": f.feature.unit or "",
-                "Missing": f.missing / card.rows if card.rows else 0.0,
+                "Missing": 100 * f.missing / card.rows if card.rows else 0.0,
                 "Distinct": f.distinct,
                 "Definition": f.feature.expression,
             }
@@ -326,6 +179,9 @@ def document(card: ModelCard) -> None:
         icon=":material/download:",
         on_click="ignore",
     )
-    made = f"Trained {figures.ago(card.created_at)} in {figures.seconds(card.seconds)}, seed {card.seed}, data version {card.snapshot_number} of {plain(card.source_name)}."
+    made = (
+        f"Trained {figures.ago(card.created_at)} in {figures.seconds(card.seconds)}, seed {card.seed}, "
+        f"data version {card.snapshot_number} of {plain(card.source_name)}."
+    )
     st.caption(made + " " + ", ".join(f"{plain(k)} {plain(v)}" for k, v in card.versions.items()))
     st.json(card.model_dump(mode="json", exclude={"candidates": {"__all__": {"roc", "calibration"}}}), expanded=1)

@@ -9,12 +9,14 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import pandas as pd
+import pyarrow as pa
 import streamlit as st
 
 from components import figures, session, tables
 from components.safe import plain, safe_md
 from components.sql_text import show_sql
 from components.tasks import task_lines
+from lexsi_ds.data.frames import to_frame
 from lexsi_ds.models.card import ModelCard
 from lexsi_ds.models.task import TaskSpec
 
@@ -28,8 +30,13 @@ class ArtifactLike(Protocol):
     def kind(self) -> str: ...
     @property
     def meta(self) -> dict[str, Any]: ...
-    def frame(self) -> pd.DataFrame: ...
+    def arrow(self) -> pa.Table: ...
     def json(self) -> dict[str, Any]: ...
+
+
+def head(artifact: ArtifactLike, n: int) -> pd.DataFrame:
+    """The first rows of a frame; the file is memory-mapped, so a million more cost nothing."""
+    return to_frame(artifact.arrow().slice(0, n))
 
 
 def draw(name: str, artifact: ArtifactLike, key: str) -> None:
@@ -81,10 +88,11 @@ def _text_to_sql(artifact: ArtifactLike, key: str) -> None:
 def _run_sql(artifact: ArtifactLike, key: str) -> None:
     meta = artifact.meta
     show_sql(meta["sql"], height=260 if meta["sql"].count("\n") > 10 or len(meta["sql"]) > 700 else None)
-    frame = artifact.frame().head(HEAD)
+    frame = head(artifact, HEAD)
     total = int(meta.get("row_count") or len(frame))
     st.caption(
-        f"{tables.count_line(len(frame), total)}, {figures.counted(len(frame.columns), 'column')}, {figures.seconds(meta.get('seconds') or 0)}"
+        f"{tables.count_line(len(frame), total)}, {figures.counted(len(frame.columns), 'column')}, "
+        f"{figures.seconds(meta.get('seconds') or 0)}"
     )
     tables.show(frame, key=key, alt="First rows of the query's result")
 
@@ -117,14 +125,13 @@ def _train(artifact: ArtifactLike, key: str) -> None:
 
 
 def _predict(artifact: ArtifactLike, key: str) -> None:
-    frame = artifact.frame()
-    shown = frame.sort_values(["segment", "rank"], ascending=[False, True]).head(HEAD)
-    st.caption(tables.count_line(len(shown), len(frame)))
+    shown, meta = head(artifact, HEAD), artifact.meta
+    st.caption(f"{tables.count_line(len(shown), int(meta['rows']))}, in the order of the frame")
     tables.show(
         shown,
         key=key,
         alt="First predictions",
-        identifiers=[artifact.meta.get("entity_column", "")],
+        identifiers=[str(meta.get("entity_column"))],
         settings={"probability": tables.probability_column(width=140)},
     )
 
@@ -159,7 +166,7 @@ def _summary(artifact: ArtifactLike, key: str) -> None:
 
 def _any(artifact: ArtifactLike, key: str) -> None:
     if artifact.kind == "frame":
-        tables.show(artifact.frame().head(HEAD), key=key, alt="First rows")
+        tables.show(head(artifact, HEAD), key=key, alt="First rows")
     else:
         st.json(artifact.json(), expanded=1)
 

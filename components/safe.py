@@ -29,10 +29,10 @@ _BARE_LINK = re.compile(r"\b(https?|ftp|mailto|xmpp)(?=:)|\b(www)(?=\.)", re.IGN
 
 def plain(text: object, limit: int = 300) -> str:
     """``text`` so that Markdown draws it letter by letter, on one line, cut at ``limit`` characters with an ellipsis."""
-    flat = " ".join(str(text).split())
+    flat = " ".join(str(text).replace("\x00", "").split())
     if len(flat) > limit:
         flat = flat[: limit - 1].rstrip() + "…"
-    return _PUNCTUATION.sub(r"\\\1", _break_replacements(flat))
+    return _letters(flat)
 
 
 def safe_md(text: str) -> str:
@@ -47,19 +47,23 @@ def safe_md(text: str) -> str:
     text = _FENCE.sub(r"\1'''", text)
     text = _CODE.sub(lambda m: hold(f"`{_break_images(m[1])}`"), text)
     text = _BACKSLASH.sub("", text)
-    text = _IMAGE.sub(lambda m: hold(f"{plain(m[1]) or 'image'} \\(image left out\\)"), text)
+    text = _IMAGE.sub(lambda m: hold(f"{_letters(m[1]) or 'image'} \\(image left out\\)"), text)
     text = _LINK.sub(lambda m: hold(_link(m[1], m[2])), text)
     text = _break_replacements(text)
     text = _ESCAPED_IN_PROSE.sub(r"\\\1", text.replace("`", "\\`"))
     text = _RULE.sub(r"\1\\\2", _HEADING.sub(r"\1\\\2", text))
-    while "\x00" in text:
+    for _ in held:
         text = re.sub(r"\x00(\d+)\x00", lambda m: held[int(m[1])], text)
-    return text
+    return text.replace("\x00", "")
+
+
+def _letters(text: str) -> str:
+    return _PUNCTUATION.sub(r"\\\1", _break_replacements(text))
 
 
 def _link(label: str, url: str) -> str:
     host = urlsplit(url).hostname or ""
-    return f"[{plain(label)} \\({plain(host)}\\)]({url})" if host else plain(label)
+    return f"[{_letters(label)} \\({_letters(host)}\\)]({url})" if host else _letters(label)
 
 
 def _break_images(code: str) -> str:

@@ -14,8 +14,8 @@ LONGEST = 8000
 
 @lru_cache(maxsize=256)
 def pretty(sql: str) -> str:
-    """The SQL laid out; unchanged when it cannot be parsed."""
-    if len(sql) > LONGEST:
+    """The SQL laid out; unchanged when it is laid out already or cannot be parsed."""
+    if len(sql) > LONGEST or "\n" in sql.strip():
         return sql
     try:
         return sqlglot.transpile(sql, read="duckdb", write="duckdb", pretty=True, comments=True)[0]

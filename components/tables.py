@@ -26,13 +26,19 @@ def is_identifier(name: str) -> bool:
     return folded in ("id", "key") or folded.endswith(("_id", " id", "_key", "_no", "_nr"))
 
 
+def is_year(name: str) -> bool:
+    """Whether a number column holds years, which take no thousands marks."""
+    return name.casefold().replace("_", " ").split()[-1:] == ["year"]
+
+
 def presentable(frame: pd.DataFrame, identifiers: Iterable[str] = ()) -> pd.DataFrame:
     """A copy in which ids are text and mixed cells are text, so that any frame draws."""
     shown = frame.copy()
     ids = set(identifiers)
     for name in shown.columns:
         column = shown[name]
-        if str(name) in ids or (is_identifier(str(name)) and pd.api.types.is_integer_dtype(column)):
+        whole = pd.api.types.is_integer_dtype(column)
+        if whole and (str(name) in ids or is_identifier(str(name))):
             shown[name] = column.map(as_id)
         elif column.dtype == object:
             shown[name] = column.map(lambda v: None if v is None else str(v))
@@ -59,7 +65,7 @@ def columns(
         if pd.api.types.is_bool_dtype(frame[name]):
             settings[name] = st.column_config.CheckboxColumn(label)
         elif pd.api.types.is_numeric_dtype(frame[name]):
-            settings[name] = st.column_config.NumberColumn(label, format="localized")
+            settings[name] = st.column_config.NumberColumn(label, format="%d" if is_year(str(name)) else "localized")
         elif pd.api.types.is_datetime64_any_dtype(frame[name]):
             settings[name] = st.column_config.DatetimeColumn(label, format=_date_format(frame[name]))
         else:

@@ -102,7 +102,7 @@ def left_out_table(left_out: Iterable[LeftOut], key: str) -> None:
 def features_table(features: pd.DataFrame, key: str) -> None:
     """Definitions of the features with what is missing."""
     settings = {
-        "Missing": st.column_config.NumberColumn("Missing", format="percent", width=90),
+        "Missing": st.column_config.NumberColumn("Missing", format="%.1f%%", width=80),
         "Distinct": st.column_config.NumberColumn("Distinct", format="localized", width=90),
     }
     tables.show(features, key=key, alt="Features, their definitions and missing shares", settings=settings)

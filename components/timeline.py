@@ -96,11 +96,11 @@ class LiveTurn:
     def _draw(self, step: Step) -> None:
         status = self._steps.get(step.call_id)
         if status is None:
-            with self._outer:
-                status = self._steps[step.call_id] = st.status(label(step), type="step", state="running")
+            # Not `with`: leaving a status marks it as complete.
+            status = self._steps[step.call_id] = self._outer.status(label(step), type="step", state="running")
         if step.ok is None:
             status.update(label=label(step))
             return
         status.update(label=label(step), state="complete" if step.ok else "error")
-        with status:
+        with status.container():
             _body(step, self.view.run_id, self._artifacts)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import connect
+from components import connect, sources
 from components.empty import first_start
-from components.figures import count, counted
+from components.figures import counted
 from components.frame import bootstrap
 from components.problems import guarded
 from components.safe import plain
@@ -19,7 +19,8 @@ with guarded("Connect data"):
     if handle:
         until = f", data to {handle.today.isoformat()}" if handle.today else ""
         st.caption(
-            f"Active: {plain(handle.name)}, version {handle.snapshot_number}, {counted(len(handle.tables), 'table')}, {count(handle.rows)} rows{until}."
+            f"Active: {plain(handle.name)}, version {handle.snapshot_number}, {counted(len(handle.tables), 'table')}, "
+            f"{counted(handle.rows, 'row')}{until}."
         )
     else:
         st.caption("No data is connected yet. Load files of your own, or wait for the demo bank.")
@@ -28,11 +29,13 @@ with guarded("Connect data"):
     connect.tiles(app, actor, task)
     st.space("small")
     st.subheader("Sources", anchor=False)
-    connect.source_list(app, actor, handle.source_id if handle else None)
+    sources.source_list(app, actor, handle.source_id if handle else None)
     if handle:
         st.space("small")
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
             st.subheader(f"Tables of {plain(handle.name)}", anchor=False)
-            connect.next_step()
+            with st.container(horizontal=True, width="content", vertical_alignment="center"):
+                sources.how_read(app, actor, handle)
+                connect.next_step()
         with guarded("The tables"):
-            connect.active_tables(app, actor, handle)
+            sources.active_tables(app, actor, handle)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import model, session
+from components import model, predictions, session
 from components.empty import first_start, not_found, teach
 from components.frame import bootstrap
 from components.problems import guarded
@@ -28,7 +28,8 @@ with guarded("Model results"):
             teach(
                 frame,
                 "How good is a model, and who does it point at?",
-                "It needs a model. Ask in Chat which rows are likely to have an outcome; the model trained for the answer opens here.",
+                "It needs a model. Ask in Chat which rows are likely to have an outcome; "
+                "the model that is trained for the answer opens here.",
                 "Ask for a prediction",
                 "chat",
             )
@@ -42,14 +43,14 @@ with guarded("Model results"):
             st.switch_page(page("explorer").path, query_params={"model": card.id})
     model.header(card, handle)
     model.metric_row(card)
-    performance, predictions, features, document = st.tabs(TABS, key=session.MODEL_TAB, on_change="rerun")
+    performance, scored, features, document = st.tabs(TABS, key=session.MODEL_TAB, on_change="rerun")
     with performance, guarded("Performance"):
         if performance.open:
             model.performance(card)
             task_card(card.task, card.left_out, session.wkey("models", "task", card.id))
-    with predictions, guarded("Predictions"):
-        if predictions.open:
-            model.predictions(app, actor, card)
+    with scored, guarded("Predictions"):
+        if scored.open:
+            predictions.draw(app, actor, card)
     with features, guarded("Features"):
         if features.open:
             model.features(card)

@@ -9,7 +9,7 @@ from components.charts import TALL
 from components.empty import first_start, not_found, teach
 from components.frame import bootstrap
 from components.problems import guarded
-from components.safe import plain
+from components.safe import plain, safe_md
 from lexsi_ds.errors import NotFound
 
 frame = bootstrap("explorer")
@@ -39,32 +39,28 @@ with guarded("XAI explorer"):
         model.picker(models, card)
         scale = explorer.scale_switch()
     st.caption(
-        f"{plain(card.name)}, {plain(card.task.title)}, data version {card.snapshot_number}. Contributions go with the score; they are not causes."
+        f"{plain(card.name)}, {plain(card.task.title)}, data version {card.snapshot_number}. "
+        "A contribution goes with the score; it is not a cause."
     )
-    case = None
     cases = explorer.cases_by_risk(app, actor, card, st.query_params.get("case"))
-    case_id = st.query_params.get("case") or cases.first
+    case_id, case = st.query_params.get("case") or cases.first, None
     left, right = st.columns(2, gap="medium")
-    with left, guarded("What moves the model"), st.container(key="explorer-overall"), st.skeleton(height=TALL + 120):
-        explorer.overall(app.global_explanation(actor, card.id, scale=scale), card)
-    with right, guarded("The case"):
-        explorer.case_bar(cases, case_id, card.task.entity_label)
-        if case_id is None:
-            st.info("This model has scored nothing yet, so there is no case to open.", icon=":material/info:")
+    with right, guarded("The case"), st.skeleton(height=TALL + 130):
+        try:
+            case = app.case_explanation(actor, card.id, case_id, scale=scale) if case_id else None
+        except NotFound:
+            case = None
+        if case is None:
+            explorer.no_case(cases, case_id, card)
         else:
-            try:
-                with st.skeleton(height=TALL + 90):
-                    case = app.case_explanation(actor, card.id, case_id, scale=scale)
-                    explorer.one_case(case, card, cases.row)
-            except NotFound:
-                noun = plain(card.task.entity_label)
-                not_found(
-                    f"No {noun} {plain(case_id, 40)} here.",
-                    f"The model knows {noun} ids of its training rows and of the rows it scored.",
-                )
-    if case_id is not None and case is not None:
-        one, two = st.columns(2, gap="medium")
-        with one:
+            explorer.one_case(case, card, cases)
+    with left, guarded("What moves the model"), st.skeleton(height=TALL + 130):
+        explorer.overall(app.global_explanation(actor, card.id, scale=scale), card)
+    if case is not None:
+        if case.summary:
+            st.markdown(safe_md(case.summary))
+        values, similar = st.columns(2, gap="medium")
+        with values:
             explorer.values_table(case, card)
-        with two, guarded("Similar cases"):
-            explorer.similar_table(app.similar_cases(actor, card.id, case_id), card, case_id)
+        with similar, guarded("Similar cases"):
+            explorer.similar_table(app.similar_cases(actor, card.id, case.case_id), card, case.case_id)

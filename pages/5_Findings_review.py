@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import findings, session
+from components import finding_list, findings, session
 from components.empty import first_start, not_found, teach
 from components.frame import bootstrap
 from components.problems import guarded
@@ -18,9 +18,10 @@ with guarded("Findings review"):
     source_id = handle.source_id if handle else None
     counts = app.findings.counts(actor, source_id)
     st.caption(
-        f"{counts['to_review']} to review, {counts['flagged']} flagged. A finding is one sentence with a check that returns the rows that violate it."
+        f"{counts['to_review']} to review, {counts['flagged']} flagged. "
+        "A finding is one sentence with a check that returns the rows that violate it."
     )
-    linked = findings.linked(app, actor)
+    linked = finding_list.linked(app, actor)
     if linked is None and st.query_params.get("finding"):
         not_found("This finding is not there.", "It was deleted, or the link is not whole.")
     if not any(counts.values()) and linked is None:
@@ -33,7 +34,7 @@ with guarded("Findings review"):
                 "chat",
             )
         st.stop()
-    segment = findings.segments(counts, linked)
+    segment = finding_list.segments(counts, linked)
     listed = list(
         app.findings.list(
             actor, segment=segment, source_id=source_id, search=session.read(session.FINDING_SEARCH) or None
@@ -43,8 +44,8 @@ with guarded("Findings review"):
     ids = [f.id for f in listed]
     with left:
         st.text_input("Search", key=session.FINDING_SEARCH, placeholder="Search findings", label_visibility="collapsed")
-        chosen = findings.pick(listed, linked)
-        findings.steps(ids, chosen.id if chosen else None)
+        chosen = finding_list.pick(listed, linked)
+        finding_list.steps(ids, chosen.id if chosen else None)
     with right, guarded("The finding"):
         if chosen is None:
             st.info(f"Nothing in {plain(findings.SEGMENTS[segment]).lower()}.", icon=":material/inbox:")

@@ -1,0 +1,166 @@
+"""Every scored row of a model: search, segment, order, pages from disk, CSV of all. Only one page is ever in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from components import figures, session, tables
+from components.problems import careful
+from components.registry import page
+from components.safe import plain
+from lexsi_ds.application import Application
+from lexsi_ds.models.card import ModelCard
+from lexsi_ds.services.access import Actor
+
+PAGE_ROWS = 50
+
+
+def draw(app: Application, actor: Actor, card: ModelCard) -> None:
+    """Every scored row: search, segment, order, pages from disk, CSV of all."""
+    latest = app.models.latest_predictions(actor, card.id)
+    if latest is None:
+        st.info("This model has scored nothing yet. Ask in Chat who is likely to be next.", icon=":material/info:")
+        return
+    noun = plain(card.task.entity_label)
+    orders = _orders(card, latest.columns)
+    bar = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    with bar:
+        search = st.text_input(
+            "Search",
+            key=session.PREDICTION_SEARCH,
+            placeholder=f"Search {noun}",
+            label_visibility="collapsed",
+            width=190,
+            on_change=_first_page,
+        )
+        segment = _segment_filter(card)
+        order = st.selectbox(
+            "Order",
+            list(orders),
+            key=session.PREDICTION_SORT,
+            label_visibility="collapsed",
+            width=190,
+            on_change=_first_page,
+        )
+        tables.csv_button(
+            "Download CSV",
+            f"predictions_{card.name}.csv",
+            lambda: app.models.predictions_csv(actor, latest.id),
+            session.wkey("models", latest.id, "csv"),
+            type_="secondary",
+        )
+    sort, descending = orders[order]
+    wanted = {"segment": segment} if segment != "all" else None
+    number = int(session.read(session.PREDICTION_PAGE) or 1)
+    slot = st.container()
+    rows, total = app.models.page(
+        actor,
+        latest.id,
+        search=search or "",
+        sort=sort,
+        descending=descending,
+        offset=(number - 1) * PAGE_ROWS,
+        limit=PAGE_ROWS,
+        filters=wanted,
+    )
+    with slot:
+        _page(card, latest.id, rows, number)
+    _pager(rows, total, number, order, noun)
+
+
+def _orders(card: ModelCard, columns: Sequence[str]) -> dict[str, tuple[str, bool]]:
+    """Name of an order -> column and direction; the display columns sort both ways."""
+    orders = {
+        "By rank": ("rank", False),
+        "Highest probability": ("probability", True),
+        "Lowest probability": ("probability", False),
+    }
+    for name in card.task.display_columns:
+        if name in columns:
+            label = name.replace("_", " ").capitalize()
+            orders |= {f"{label}, high to low": (name, True), f"{label}, low to high": (name, False)}
+    return orders
+
+
+@careful
+def _first_page() -> None:
+    session.forget(session.PREDICTION_PAGE)
+
+
+def _segment_filter(card: ModelCard) -> str:
+    apart = card.task.apart
+    if apart is None:
+        return "all"
+    names = {"all": "All", "ranked": "Ranked", "apart": apart.label[:1].upper() + apart.label[1:]}
+    return st.segmented_control(
+        "Segment",
+        list(names),
+        key=session.PREDICTION_SEGMENT,
+        default="all",
+        required=True,
+        label_visibility="collapsed",
+        format_func=lambda s: f":gray[{plain(names[s], 30)}]",
+        on_change=_first_page,
+    )
+
+
+def _page(card: ModelCard, predictions_id: str, rows: pd.DataFrame, number: int) -> None:
+    if not len(rows):
+        st.info("No row matches. Clear the search or choose another segment.", icon=":material/search_off:")
+        return
+    entity = card.task.entity_column
+    noun = card.task.entity_label.capitalize()
+    shown = pd.DataFrame({"Rank": rows["rank"].astype(int).to_list(), noun: [tables.as_id(v) for v in rows[entity]]})
+    shown["Probability"] = rows["probability"].to_list()
+    shown["Band"] = [
+        f"{figures.number(a)} to {figures.number(b)}"
+        for a, b in zip(rows["probability_low"], rows["probability_high"], strict=True)
+    ]
+    shown["Rank band"] = [f"{int(a)} to {int(b)}" for a, b in zip(rows["rank_low"], rows["rank_high"], strict=True)]
+    shown["Segment"] = [_segment_name(card, s) for s in rows["segment"]]
+    for name in card.task.display_columns:
+        if name in rows.columns and name != entity:
+            shown[name.replace("_", " ").capitalize()] = rows[name].to_list()
+    shown["Scored"] = ["out of fold" if s == "out_of_fold" else "by the model" for s in rows["scored"]]
+    shown = tables.presentable(shown)
+    settings: dict[str, Any] = {
+        "Rank": st.column_config.NumberColumn("Rank", width=60),
+        "Probability": tables.probability_column(width=190),
+        "Band": st.column_config.TextColumn("80% band", width=110),
+        "Rank band": st.column_config.TextColumn("80% ranks", width=95),
+    }
+    event = st.dataframe(
+        shown,
+        hide_index=True,
+        key=session.wkey("predictions", predictions_id, number),
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config=tables.columns(shown) | settings,
+        height=tables.height(len(shown)),
+        alt=f"Predictions of {plain(card.name)}, page {number}",
+    )
+    if event.selection.rows:
+        case = tables.as_id(rows[entity].iloc[event.selection.rows[0]])
+        st.switch_page(page("explorer").path, query_params={"model": card.id, "case": case or ""})
+
+
+def _segment_name(card: ModelCard, segment: str) -> str:
+    return card.task.apart.label if segment == "apart" and card.task.apart else "ranked"
+
+
+def _pager(rows: pd.DataFrame, total: int, number: int, order: str, noun: str) -> None:
+    pages = max(1, -(-total // PAGE_ROWS))
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        first = (number - 1) * PAGE_ROWS + 1
+        span = (
+            f"Rows {figures.count(first)} to {figures.count(first + len(rows) - 1)} of {figures.count(total)}"
+            if len(rows)
+            else "No rows"
+        )
+        st.caption(f"{span}, {order.lower()}. Select a row to open the {noun} in the explorer.")
+        if pages > 1:
+            st.pagination(pages, key=session.PREDICTION_PAGE)

@@ -1,0 +1,595 @@
+"""A stand-in for the application in states that are hard to reach with the real one: a run at work, an old server's run, a
+broken finding, a store that fails. It serves the payloads of ``fixtures`` and remembers what was asked of it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from lexsi_ds.errors import BadInput, Busy, Conflict, NotFound
+from lexsi_ds.jobs.background import Background, Task
+from lexsi_ds.services.access import LOCAL
+from tests.app import fixtures as fx
+
+CONVERSATION = "conv_0199aaaa-0000-7000-8000-000000000001"
+
+
+@dataclass
+class FakeArtifact:
+    """An artifact in memory."""
+
+    id: str
+    kind: str
+    meta: dict[str, Any]
+    content: Any
+
+    def frame(self) -> pd.DataFrame:
+        return self.content
+
+    def arrow(self) -> pa.Table:
+        return pa.Table.from_pandas(self.content, preserve_index=False)
+
+    def json(self) -> Any:
+        return self.content
+
+
+@dataclass
+class FakeTurn:
+    """A turn of a conversation."""
+
+    run_id: str
+    question: str
+    state: str
+    events: list[dict[str, Any]]
+
+
+class Script:
+    """Builds the events of a run, and the artifacts that they name."""
+
+    def __init__(self, n: int, question: str) -> None:
+        self.run_id, self.question = f"run_0199aaaa-0000-7000-8000-{n:012d}", question
+        self.events: list[dict[str, Any]] = []
+        self.artifacts: dict[str, FakeArtifact] = {}
+        self._clock = time.time() - 600
+
+    def put(self, kind: str, **body: Any) -> Script:
+        self._clock += 0.3
+        self.events.append(
+            {"run_id": self.run_id, "seq": len(self.events) + 1, "ts": self._clock, "type": kind, **body}
+        )
+        return self
+
+    def tool(
+        self,
+        name: str,
+        argument: str,
+        summary: str,
+        kind: str = "json",
+        content: Any = None,
+        *,
+        ok: bool = True,
+        **meta: Any,
+    ) -> Script:
+        call = f"c{len(self.events)}"
+        self.put(
+            "tool", call_id=call, name=name, argument=argument, args={"label": meta["label"]} if "label" in meta else {}
+        )
+        ids = []
+        if content is not None:
+            artifact_id = f"art_{self.run_id[4:-6]}{len(self.artifacts):06d}"
+            self.artifacts[artifact_id] = FakeArtifact(artifact_id, kind, {"tool": name, **meta}, content)
+            ids = [artifact_id]
+        return self.put(
+            "tool_result", call_id=call, name=name, ok=ok, summary=summary, artifact_ids=ids, meta={"seconds": 0.21}
+        )
+
+    def done(self, state: str, answer: str | None = None, **body: Any) -> Script:
+        return self.put("done", state=state, answer=answer, **body)
+
+    def turn(self) -> FakeTurn:
+        over = self.events and self.events[-1]["type"] == "done"
+        return FakeTurn(self.run_id, self.question, self.events[-1]["state"] if over else "running", self.events)
+
+
+def north_star(n: int = 1) -> Script:
+    """The predictive question, all steps."""
+    task = fx.task()
+    frame = fx.predictions_frame()
+    top = [str(i) for i in frame["loan_id"].head(10)]
+    cases = [fx.case(i).model_dump(mode="json") for i in top]
+    hit = {
+        "id": "disambig:default",
+        "label": "default",
+        "section": "disambigs",
+        "text": "default means status B or D",
+        "score": 0.91,
+    }
+    shape = [
+        {
+            "name": t.name,
+            "rows": t.rows,
+            "columns": [c.model_dump(include={"name", "type", "comment"}) for c in t.columns],
+        }
+        for t in fx.handle().tables
+    ]
+    reading = {
+        "kind": "predictive",
+        "task": task.model_dump(mode="json"),
+        "reading": "Loan default",
+        "evidence": [{"words": "default", "became": "status B or D"}],
+    }
+    script = Script(n, fx.QUESTION).put("thinking", text="Looking at the tables")
+    script.tool("inspect_data", "8 tables", "8 tables", content={"tables": shape})
+    script.tool("query_kg", "the question", "1 hit", content={"mode": "search", "hits": [hit]})
+    script.tool("text_to_sql", "predictive", "A task", content=reading)
+    script.tool(
+        "run_sql",
+        "context_df",
+        "234 rows",
+        "frame",
+        frame.head(234),
+        sql=task.context_sql,
+        label="context_df",
+        row_count=234,
+        seconds=0.08,
+    )
+    script.tool(
+        "run_sql",
+        "predict_df",
+        "448 rows",
+        "frame",
+        frame,
+        sql=task.predict_sql,
+        label="predict_df",
+        row_count=448,
+        seconds=0.09,
+    )
+    script.tool(
+        "train_tabular_model",
+        "context_df",
+        "AUC 0.81",
+        content={"model_id": fx.MODEL, "card": fx.card().model_dump(mode="json")},
+    )
+    script.tool(
+        "predict",
+        "predict_df",
+        "448 rows scored",
+        "frame",
+        frame,
+        **{k: v for k, v in fx.predictions_meta().items() if k != "tool"},
+    )
+    script.tool(
+        "explain_prediction",
+        "top 10",
+        "10 cases",
+        content={"model_id": fx.MODEL, "cases": cases, "scale": "probability"},
+    )
+    script.tool(
+        "summarize_result",
+        "",
+        "A narrative",
+        content={"narrative": "403 running loans were ranked.", "facts": {"ranked": 403, "auc": 0.81}},
+    )
+    return script.done(
+        "answered",
+        f"Of 403 loans ranked, the 10 with the highest probability of default are: **{', '.join(top)}**.\n\n45 loans with status D are in debt already and are listed apart.",
+        reading="Default is status B or D. Running is status C. Dates end on 1998-12-31.",
+        caveats=["Only 31 of 234 known loans defaulted: the order is unsure."],
+        suggestions=["And the next ten?", f"Explain loan {top[0]}", "How many loans are running?"],
+        tool_calls=9,
+        removed=["The bank will lose 4,000,000 CZK."],
+    )
+
+
+def count(n: int = 2) -> Script:
+    """A count."""
+    script = Script(n, "How many accounts?")
+    script.tool(
+        "text_to_sql",
+        "How many accounts?",
+        "SQL",
+        content={
+            "kind": "analytic",
+            "sql": "SELECT count(*) AS accounts FROM account",
+            "evidence": [{"words": "accounts", "became": "count(*) of account"}],
+        },
+    )
+    script.tool(
+        "run_sql",
+        "SELECT count(*)",
+        "1 row",
+        "frame",
+        pd.DataFrame({"accounts": [4500]}),
+        sql="SELECT count(*) AS accounts FROM account",
+        row_count=1,
+        seconds=0.004,
+    )
+    script.tool(
+        "summarize_result",
+        "",
+        "4,500",
+        content={"narrative": "Number of accounts: 4,500.", "facts": {"accounts": 4500}},
+    )
+    return script.done(
+        "answered", "Number of accounts: 4,500.", reading="Number of accounts", suggestions=["Accounts by district"]
+    )
+
+
+def grouped(n: int = 3) -> Script:
+    """A group-by with a chart."""
+    frame = pd.DataFrame(
+        {
+            "year": [1993, 1994, 1995, 1996, 1997, 1998],
+            "default_rate": [20.0, 13.9, 13.3, 13.7, 13.3, 2.5],
+            "n": [20, 101, 90, 117, 196, 158],
+        }
+    )
+    sql = "SELECT year(date) AS year, 100 * avg(CASE WHEN status IN ('B', 'D') THEN 1 ELSE 0 END) AS default_rate, count(*) AS n FROM loan GROUP BY 1 ORDER BY 1"
+    script = Script(n, "Is our default rate falling, by year granted?")
+    script.tool(
+        "run_sql",
+        "by year",
+        "6 rows",
+        "frame",
+        frame,
+        sql=sql,
+        row_count=6,
+        seconds=0.012,
+        reading="Default rate by year granted",
+        value_column="default_rate",
+        group_columns=["year"],
+        chart="bar",
+        unit="%",
+    )
+    return script.done(
+        "answered",
+        "Default rate by year: 20.0% in 1993, 2.5% in 1998.",
+        reading="Default rate by year granted",
+        caveats=["1998 is not mature: 154 of 158 loans are still running."],
+    )
+
+
+def other_states() -> list[Script]:
+    """One turn of each state that is no plain answer."""
+    return [
+        Script(10, "And the bad ones in Prague?")
+        .put("ask", question="Which reading of bad?", options=["Defaulted loans (B or D)", "Loans running in debt (D)"])
+        .done("needs_clarification"),
+        Script(11, "How happy are the clients?").done(
+            "cannot_answer", "I did not understand: happy.", suggestions=["How many clients?", "How many accounts?"]
+        ),
+        Script(12, "What's the meaning of life?").done("refused", "That is not a question about this data."),
+        Script(13, "Sum of everything")
+        .tool("run_sql", "SELECT", "Out of memory", ok=False)
+        .put("error", message="The query ran out of memory.", phase="worker")
+        .done("failed"),
+        Script(14, "Predict the default").done("stopped"),
+        Script(15, "Very long one").done("limit_reached", "Twelve steps were not enough."),
+        Script(16, "Who defaults?").tool("inspect_data", "8 tables", "8 tables").done("interrupted"),
+    ]
+
+
+def live(n: int = 20) -> Script:
+    """A run that is at work."""
+    script = Script(n, "Which loans are likely to default?")
+    script.tool("inspect_data", "8 tables", "8 tables")
+    return script.put("tool", call_id="cx", name="train_tabular_model", argument="context_df", args={}).put(
+        "progress", call_id="cx", done=31, total=50, text="fold 3 of 5"
+    )
+
+
+class FakeChats:
+    """Conversations in memory."""
+
+    def __init__(self, scripts: Sequence[Script]) -> None:
+        self.scripts = list(scripts)
+        self.asked: list[str] = []
+        self.stopped: list[str] = []
+        self.refuse: Exception | None = None
+
+    def new(self, actor: Any, source_id: str | None = None) -> str:
+        return CONVERSATION
+
+    def get(self, actor: Any, conversation_id: str) -> Any:
+        if conversation_id != CONVERSATION:
+            raise NotFound("There is no such conversation.")
+        return self.list(actor)[0]
+
+    def list(self, actor: Any) -> list[Any]:
+        if not self.scripts:
+            return []
+        at = datetime.now(UTC)
+        names = [
+            (CONVERSATION, "Running loans at risk", at),
+            (CONVERSATION[:-1] + "2", "Defaults by district", at - timedelta(days=2)),
+        ]
+        return [SimpleNamespace(id=i, title=t, updated_at=u, created_at=u, source_id=fx.SOURCE) for i, t, u in names]
+
+    def turns(self, actor: Any, conversation_id: str) -> list[FakeTurn]:
+        return [s.turn() for s in self.scripts] if conversation_id == CONVERSATION else []
+
+    def artifact(self, actor: Any, artifact_id: str) -> FakeArtifact:
+        for script in self.scripts:
+            if artifact_id in script.artifacts:
+                return script.artifacts[artifact_id]
+        raise NotFound("There is no such result.")
+
+    def ask(self, actor: Any, conversation_id: str, question: str, source_id: str) -> str:
+        if any(s.turn().state == "running" for s in self.scripts):
+            raise Busy("This conversation is still at work on a question.", to_do="Wait for it, or stop it.")
+        if len(question) > 4000:
+            raise BadInput(f"The question has {len(question)} characters; at most 4,000 are read.")
+        if self.refuse:
+            raise self.refuse
+        self.asked.append(question)
+        script = Script(90 + len(self.asked), question).done("answered", f"Heard: {question}")
+        self.scripts.append(script)
+        return script.run_id
+
+    def events(self, actor: Any, run_id: str, after: int = 0, wait: float = 0.0) -> list[dict[str, Any]]:
+        script = next(s for s in self.scripts if s.run_id == run_id)
+        found = [e for e in script.events if e["seq"] > after]
+        if not found:
+            time.sleep(min(wait, 0.25))
+        return found
+
+    def stop(self, actor: Any, run_id: str) -> None:
+        self.stopped.append(run_id)
+        next(s for s in self.scripts if s.run_id == run_id).done("stopped")
+
+    def rename(self, actor: Any, conversation_id: str, title: str) -> None: ...
+
+    def delete(self, actor: Any, conversation_id: str) -> None:
+        self.scripts.clear()
+
+
+class FakeModels:
+    """One model with its predictions."""
+
+    def __init__(self, *, empty: bool) -> None:
+        self.cards = [] if empty else [fx.card(), fx.card("XGBoost_v2", fx.MODEL[:-1] + "2")]
+        self.rows = fx.predictions_frame()
+
+    def list(self, actor: Any, source_id: str | None = None) -> tuple[Any, ...]:
+        return tuple(self.cards)
+
+    def get(self, actor: Any, model_id: str) -> Any:
+        found = next((c for c in self.cards if c.id == model_id), None)
+        if found is None:
+            raise NotFound("There is no such model.")
+        return found
+
+    def latest_predictions(self, actor: Any, model_id: str) -> Any:
+        return SimpleNamespace(
+            id=fx.PREDICTIONS,
+            rows=448,
+            ranked=403,
+            entity_column="loan_id",
+            columns=tuple(self.rows.columns),
+            top_overlap=0.7,
+        )
+
+    def page(
+        self,
+        actor: Any,
+        predictions_id: str,
+        *,
+        search: str = "",
+        sort: str = "rank",
+        descending: bool = False,
+        offset: int = 0,
+        limit: int = 50,
+        filters: Any = None,
+    ) -> Any:
+        rows = self.rows
+        for name, value in (filters or {}).items():
+            rows = rows[rows[name] == value]
+        if search:
+            rows = rows[rows["loan_id"].astype(str).str.contains(search, regex=False)]
+        if sort != "rank":
+            rows = rows.sort_values(sort, ascending=not descending)
+        return rows.iloc[offset : offset + limit].reset_index(drop=True), len(rows)
+
+    def predictions_csv(self, actor: Any, predictions_id: str) -> bytes:
+        return self.rows.to_csv(index=False).encode()
+
+    def case(self, actor: Any, predictions_id: str, case_id: str) -> dict[str, Any]:
+        found = self.rows[self.rows["loan_id"].astype(str) == case_id]
+        if not len(found):
+            raise NotFound("This case is not among the predictions.")
+        return found.iloc[0].to_dict()
+
+
+class FakeFindings:
+    """Findings of every state."""
+
+    def __init__(self, *, empty: bool) -> None:
+        self.rows = (
+            []
+            if empty
+            else [
+                fx.finding(1),
+                fx.finding(
+                    2,
+                    verdict="violated",
+                    title="No loan is above 500,000 CZK",
+                    last_check=fx.broken_finding(2).last_check,
+                ),
+                fx.broken_finding(3),
+                fx.finding(4, review="accepted", reviewed_by_name="You"),
+                fx.finding(5, review="rejected"),
+                fx.finding(6, status="retired"),
+                fx.finding(7, title="=cmd|' /C calc'!A0 ![x](http://evil.example/a.png) :red[hot]"),
+            ]
+        )
+        self.decided: list[tuple[str, int, str]] = []
+        self.conflict = False
+
+    def counts(self, actor: Any, source_id: str | None = None) -> dict[str, int]:
+        return {
+            s: sum(f.segment == s for f in self.rows)
+            for s in ("to_review", "flagged", "accepted", "rejected", "retired")
+        }
+
+    def list(
+        self, actor: Any, *, segment: str | None = None, source_id: str | None = None, search: str | None = None
+    ) -> tuple[Any, ...]:
+        return tuple(
+            f for f in self.rows if segment in (None, f.segment) and (search or "").casefold() in f.title.casefold()
+        )
+
+    def get(self, actor: Any, finding_id: str) -> Any:
+        found = next((f for f in self.rows if f.id == finding_id), None)
+        if found is None:
+            raise NotFound("There is no such finding.")
+        return found
+
+    def history(self, actor: Any, finding_id: str) -> tuple[Any, ...]:
+        return (SimpleNamespace(at=datetime.now(UTC), person_name="You", action="proposed", via="agent", note=""),)
+
+    def failing_rows(self, actor: Any, finding_id: str, n: int = 20) -> pd.DataFrame:
+        return fx.predictions_frame().head(12)[["loan_id", "amount", "status"]]
+
+    def decide(
+        self, actor: Any, finding_id: str, version: int, decision: str, *, note: str = "", via: str = "ui"
+    ) -> Any:
+        if self.conflict:
+            raise Conflict(
+                "Ana accepted it at 2026-11-30 12:00 UTC; nothing was changed now.",
+                to_do="Look at it as it is now, then decide.",
+            )
+        self.decided.append((finding_id, version, decision))
+        return self._set(finding_id, review=decision, row_version=version + 1, flag=None)
+
+    def undo(self, actor: Any, finding_id: str, version: int, *, via: str = "ui") -> Any:
+        return self._set(finding_id, review="pending", row_version=version + 1)
+
+    def retire(self, actor: Any, finding_id: str, version: int, *, via: str = "ui") -> Any:
+        return self._set(finding_id, status="retired", row_version=version + 1)
+
+    def restore(self, actor: Any, finding_id: str, version: int, *, via: str = "ui") -> Any:
+        return self._set(finding_id, status="active", row_version=version + 1)
+
+    def run_check(self, actor: Any, finding_id: str, *, via: str = "ui") -> Any:
+        return self.get(actor, finding_id)
+
+    def _set(self, finding_id: str, **values: Any) -> Any:
+        i = next(i for i, f in enumerate(self.rows) if f.id == finding_id)
+        self.rows[i] = self.rows[i].model_copy(update=values)
+        return self.rows[i]
+
+
+@dataclass
+class FakeCatalog:
+    """One source."""
+
+    handles: list[Any] = field(default_factory=list)
+
+    def sources(self, actor: Any) -> list[Any]:
+        return [
+            SimpleNamespace(
+                id=h.source_id,
+                name=h.name,
+                kind=h.kind,
+                synthetic=h.synthetic,
+                tables=len(h.tables),
+                rows=h.rows,
+                snapshot_number=h.snapshot_number,
+                today=h.today,
+                created_at=datetime.now(UTC),
+            )
+            for h in self.handles
+        ]
+
+    def preview(self, actor: Any, source_id: str, table: str, n: int = 50) -> pd.DataFrame:
+        return pd.DataFrame(
+            {
+                f"{table}_id": range(1, n + 1),
+                "date": pd.date_range("1993-01-01", periods=n),
+                "amount": [1234.5 + i for i in range(n)],
+                "sex": "F",
+                "birth_number": "•••",
+            }
+        )
+
+    def delete(self, actor: Any, source_id: str) -> None:
+        self.handles = [h for h in self.handles if h.source_id != source_id]
+
+    def notes(self, actor: Any, source_id: str) -> list[str]:
+        return ["trans: 240 values of k_symbol were blank and became missing"]
+
+    def mark_column(self, *args: Any, **kwargs: Any) -> None: ...
+
+
+class FakeApplication:
+    """What the pages use of the application."""
+
+    def __init__(self, scripts: Sequence[Script] = (), *, empty: bool = False, home: Path = Path("/tmp")) -> None:
+        self.catalog = FakeCatalog([] if empty else [fx.handle()])
+        self.chats, self.models, self.findings = (
+            FakeChats(scripts),
+            FakeModels(empty=empty or not scripts),
+            FakeFindings(empty=empty or not scripts),
+        )
+        self.background, self.settings = Background(), SimpleNamespace(llm_configured=False)
+        self.artifacts, self.home = self.chats, home
+        self.demo_task: Task | None = None
+
+    def person(self) -> Any:
+        return LOCAL
+
+    def planner_label(self) -> str:
+        return "Offline"
+
+    def active_source(self, actor: Any) -> str | None:
+        return self.catalog.handles[0].source_id if self.catalog.handles else None
+
+    def set_active_source(self, actor: Any, source_id: str) -> None: ...
+
+    def active_handle(self, actor: Any) -> Any:
+        return self.catalog.handles[0] if self.catalog.handles else None
+
+    def prepare_demo(self, actor: Any) -> Task | None:
+        return self.demo_task
+
+    def suggestions(self, handle: Any) -> list[str]:
+        return [
+            "Which district has the worst default rate?",
+            "Is our default rate falling, by year granted?",
+            "Total loan amount by sex of the account owner",
+            "Which running loans are likely to default, and why?",
+            "How many accounts?",
+            "Average salary by region",
+        ]
+
+    def global_explanation(self, actor: Any, model_id: str, *, scale: str) -> Any:
+        return fx.overall(scale)
+
+    def case_explanation(self, actor: Any, model_id: str, case_id: str, *, scale: str) -> Any:
+        if not case_id.isdigit():
+            raise NotFound("This model neither trained on that case nor scored it.")
+        return fx.case(case_id, scale)
+
+    def similar_cases(self, actor: Any, model_id: str, case_id: str) -> list[dict[str, Any]]:
+        return [
+            {
+                "entity": 4900 + i,
+                "distance": 0.2 * i + 0.3,
+                "outcome": i % 2,
+                "probability": 0.6 - i / 20,
+                "display": {"status": "AB"[i % 2]},
+            }
+            for i in range(5)
+        ]
+
+    def draft_finding(self, actor: Any, run_id: str) -> Any:
+        return None
