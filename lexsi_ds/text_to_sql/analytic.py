@@ -33,7 +33,10 @@ def analytic(
     draft = parse(tagged.items)
     if draft.left:
         raise NotUnderstood(tuple(draft.left), "it does not fit into the question as it was read")
-    settled = followup.settle(draft, names, previous) if previous and followup.is_followup(draft) else resolve(draft, names)
+    if previous is not None and followup.is_followup(draft):
+        settled = followup.settle(draft, names, lexicon.values, previous)
+    else:
+        settled = resolve(draft, names, lexicon.values)
     return _answer(settled, tagged, names, query)
 
 

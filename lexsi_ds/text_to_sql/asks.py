@@ -20,6 +20,7 @@ from lexsi_ds.text_to_sql.tagger import Item, Tagged, tag
 from lexsi_ds.text_to_sql.tokens import tokenise
 
 _MOST_ROWS = 1000
+_RISK_WORDS = ("risk", "worr", "danger", "vulnerable", "endanger", "watch", "threat")
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,8 @@ def _predicts(tagged: Tagged) -> bool:
     if kinds & {"count_word"} and not kinds & {STRONG}:
         return False
     has_outcome = any(i.of("outcome") for i in tagged.items)
-    return STRONG in kinds or (WEAK in kinds and has_outcome)
+    spoken = any("risk" in i.words for i in tagged.items if i.of("outcome"))
+    return STRONG in kinds or spoken or (WEAK in kinds and has_outcome)
 
 
 def _outcome(tagged: Tagged, model: SemanticModel, *, forced: bool) -> tuple[Outcome | None, bool]:
@@ -65,9 +67,8 @@ def _outcome(tagged: Tagged, model: SemanticModel, *, forced: bool) -> tuple[Out
         item = next(i for i in tagged.items if i.of("outcome"))
         raise Ambiguous(item, tuple(o.label for o in found), "several outcomes are named")
     tables = {s.table for i in tagged.items for s in i.of("entity", "segment")}
-    words = {" ".join(i.words) for i in tagged.items}
-    likely = [o for o in model.outcomes if o.entity_words and (o.table in tables or words & set(o.entity_words))]
-    risky = any(i.kind == STRONG and any(w.startswith("risk") for w in i.words) for i in tagged.items)
+    likely = [o for o in model.outcomes if o.entity_words and o.table in tables]
+    risky = any(i.kind == STRONG and any(w.startswith(_RISK_WORDS) for w in i.words) for i in tagged.items)
     if not likely and len(model.outcomes) == 1:
         likely = [o for o in model.outcomes if o.table in tables]
     return (likely[0], False) if len(likely) == 1 and (risky or forced) else (None, False)
@@ -113,11 +114,11 @@ class _Reader:
         return False
 
     def _sense(self, item: Item) -> bool:
-        outcome, text = self.outcome, " ".join(item.words)
+        outcome = self.outcome
         if any(s.value == outcome.id for s in item.of("outcome")):
             self._note(item, outcome.label)
             return True
-        if text in outcome.entity_words or any(s.table == outcome.table for s in item.of("entity")):
+        if any(s.value == outcome.id for s in item.of("rows")) or any(s.table == outcome.table for s in item.of("entity")):
             self._note(item, f"rows of {outcome.table}")
             return True
         for sense in item.of("segment"):

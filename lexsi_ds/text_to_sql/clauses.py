@@ -5,11 +5,13 @@ A clause that does not fit takes nothing; it never takes a word and drops it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from lexsi_ds.text_to_sql.dates import Span
-from lexsi_ds.text_to_sql.draft import FilterAsk, HavingAsk
+from lexsi_ds.text_to_sql.draft import FilterAsk, GroupAsk, HavingAsk
+from lexsi_ds.text_to_sql.lexicon import Sense
 from lexsi_ds.text_to_sql.tagger import Item
 
 if TYPE_CHECKING:
@@ -177,9 +179,9 @@ def _open(lead: str, span: Span) -> Span | None:
 def values(parser: Parser, i: int) -> int:
     """Values and segments, with "not", "or", and the column or role named beside them."""
     start, negated, column = i, False, None
-    if parser.is_named(start, "column") and not parser.is_named(start, "value"):
+    if parser.is_named(start, "column"):
         after = parser.skip(start + 1, "be", "of", "in", "equal")
-        if parser.is_named(after, "value") or (parser.kind(after) == "not" and parser.is_named(after + 1, "value")):
+        if _holds(parser.items[start], parser, after) or (parser.kind(after) == "not" and parser.is_named(after + 1, "value")):
             column, start = parser.items[start], after
     role = parser.items[start] if parser.is_named(start, "role") and parser.is_named(parser.skip(start + 1, "in"), "value") else None
     if role is not None and not parser.is_named(start, "value"):
@@ -187,22 +189,34 @@ def values(parser: Parser, i: int) -> int:
     else:
         role = None
     if parser.kind(start) in ("not", "without"):
-        negated, start = True, parser.skip(start + 1, "in", "be")
+        negated, start = True, parser.skip(start + 1, "in", "be", "with")
     if not _is_value(parser, start):
         return i
     found, stop = [parser.items[start]], start + 1
-    while parser.kind(stop) in ("or", "and", "mark"):
-        following = parser.skip(stop, "or", "and", "mark")
+    versus = False
+    while parser.kind(stop) in ("or", "and", "mark", "versus"):
+        following = parser.skip(stop, "or", "and", "mark", "versus")
         if not _is_value(parser, following) or not _same_column(found[0], parser.items[following]):
             break
+        versus = versus or any(parser.kind(k) == "versus" for k in range(stop, following))
         found.append(parser.items[following])
         stop = following + 1
+    if versus:
+        parser.draft.groups.append(GroupAsk(_column_of_value(found[0]), text=found[0].text))
     text = " ".join(item.text for item in parser.items[i:stop])
     kind = "segment" if found[0].of("segment") and not found[0].of("value") else "value"
     parser.draft.filters.append(
-        FilterAsk(kind, tuple(found), negated=negated, column=column, text=text, of=role, late=_late(parser))
+        FilterAsk(kind, tuple(found), negated=negated, column=column, text=text, of=role, whole=_whole(parser, i, stop), late=_late(parser))
     )
     return stop
+
+
+def _holds(column: Item, parser: Parser, i: int) -> bool:
+    """Whether a value of this very column stands at ``i``, one that was said and not just the column's name again."""
+    if not parser.is_named(i, "value"):
+        return False
+    named = {(s.table, s.column) for s in column.of("column")}
+    return any((s.table, s.column) in named and s.strong for s in parser.items[i].of("value"))
 
 
 def _is_value(parser: Parser, i: int) -> bool:
@@ -219,6 +233,17 @@ def _is_value(parser: Parser, i: int) -> bool:
         noun = after is not None and bool(after.of("entity"))
         return before in ("with", "without", "not", "be", "count", "share", "and") or noun
     return True
+
+
+def _whole(parser: Parser, i: int, stop: int) -> Item:
+    first, last = parser.items[i], parser.items[stop - 1]
+    return Item("whole", " ".join(item.text for item in parser.items[i:stop]), start=first.start, end=last.end)
+
+
+def _column_of_value(item: Item) -> Item:
+    """The column that a value belongs to, as a name: two values set against each other are two groups."""
+    senses = tuple(Sense("column", s.table, s.column, label=s.label) for s in item.of("value"))
+    return replace(item, senses=senses)
 
 
 def _same_column(a: Item, b: Item) -> bool:

@@ -8,7 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lexsi_ds.knowledge.model import ColumnModel
-from lexsi_ds.text_to_sql.doubt import NotUnderstood
+from lexsi_ds.knowledge.thesaurus import NO, YES
+from lexsi_ds.knowledge.words import fold
+from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import FilterAsk
 from lexsi_ds.text_to_sql.lexicon import Sense
 from lexsi_ds.text_to_sql.logical import Predicate, Ref
@@ -74,11 +76,25 @@ def _value(r: Resolver, ask: FilterAsk) -> Predicate:
         values = [v.value for v in column.values if v.value not in values]
         r.note(ask.text, f"{sense.table}.{sense.column} = {values[0]}")
         return Predicate(ref=ref, test="in", values=tuple(values), text=f"not {said}")
+    if ask.negated and not sense.strong:
+        _ask_which_no(r, ask, column)
     if column.role == "flag":
-        said = f"{column.label} {'yes' if values[0] == column.values[0].value else 'no'}"
+        is_yes = values[0] == column.values[0].value
+        said = f"{column.label} {'yes' if is_yes else 'no'}" if len(values) == 1 else ""
     r.note(ask.text, f"{sense.table}.{sense.column} {'is not' if ask.negated else '='} {' or '.join(values)}")
-    text = ("not " if ask.negated else "") + (said if said != ", ".join(values) or column.role == "flag" else f"{column.label} {said}")
+    text = said if column.role == "flag" or said != " or ".join(values) else f"{column.label} {said}"
+    text = f"not {text}" if ask.negated else text
     return Predicate(ref=ref, test="not in" if ask.negated else "in", values=tuple(values), text=text)
+
+
+def _ask_which_no(r: Resolver, ask: FilterAsk, column: ColumnModel) -> None:
+    """"without online security": those who said no, or also those to whom it does not apply?"""
+    others = [h.value for _, hits in r.values.entries() for h in hits if (h.table, h.column, h.exact) == (column.table, column.name, True)]
+    plain = sorted({v for v in others if fold(v) in NO})
+    rest = sorted({v for v in others if fold(v) not in NO | YES})
+    if len(plain) == 1 and rest and ask.whole is not None:
+        first = f"with {column.label} {plain[0]}"
+        raise Ambiguous(ask.whole, (first, f"{first} or {' or '.join(rest)}"), f"{column.label} has the values {', '.join([*plain, *rest])} beside yes")
 
 
 def _of_column(r: Resolver, senses: tuple[Sense, ...], column: Item | None, text: str) -> tuple[Sense, ...]:

@@ -11,7 +11,7 @@ CueKind = Literal[
     "count", "sum", "average", "median", "minimum", "maximum", "distinct", "share", "rate", "by", "each", "which", "list", "top",
     "bottom", "most", "least", "large", "small", "worst", "best", "desc", "asc", "more", "less", "at_least", "at_most", "between",
     "equal", "not", "with", "without", "or", "and", "versus", "trend", "be", "have", "of", "in", "from", "to", "since", "before",
-    "after", "than", "grain", "only", "ask", "stop", "why", "predict", "long", "short", "late", "early", "rank", "quarter_of", "older",
+    "after", "than", "grain", "only", "polite", "percent", "long", "short", "late", "early", "rank", "quarter_of", "older",
     "younger", "all", "number_of_rows", "next", "last",
 ]
 
@@ -76,15 +76,12 @@ _TEXT: dict[CueKind, str] = {
              "|month by month|year by year|day by day|week by week|quarter by quarter|years|months|quarters|weeks|days|year over year"
              "|month over month",
     "only": "only|just|but only|limited to|restricted to|and only",
-    "why": "why|and why|tell me why|tell us why|explain why|explain|with reasons|and the reasons|reasons|reason|with explanation|because of what"
-           "|what drives|drivers|what makes|and explain|say why|explanations|explanation|with an explanation|with the reasons|and explain why"
-           "|give reasons|justify|and tell me why|what causes it|the drivers|their drivers|main drivers|why so|and for what reasons|for what reasons",
-    "predict": "predict|prediction|predictions|predicted|forecast|forecasts|forecasting|likely|likely to|most likely|most likely to|will"
-               "|propensity|probability|probability of|probable|probably|risk|risk of|at risk|at risk of|risky|riskiest|riskier|risks|high risk"
-               "|highest risk|chance|chances|likelihood|likelihood of|odds|score|scores|scoring|expected to|expect|going to|about to|in danger of"
-               "|prone to|might|could|may|would|most at risk|most at risk of|in danger|on the verge of|bound to|anticipate|vulnerable|predicting"
-               "|should worry us|worry us|worry about|be worried about|watch out for|likeliest|likeliest to|probabilities|endangered|soon"
-               "|more likely to|pose the greatest risk|pose the highest risk|highest risk of|greatest risk of|tend to|threatened by",
+    "polite": "i would like to know|i would like to see|i would like|i want to know|i want to see|i need to know|could you|would you|can you"
+              "|will you|please tell me|let me know|do you know|could you please tell me|could you please|can you please|can you tell me"
+              "|could you tell me|i wonder|i am interested in|i need|we need|we would like to know|i am looking for|do you have|could i see"
+              "|can i see|can we see|i am wondering|would you mind|help me find|i have a question|quick question|tell me about|we want to know"
+              "|could we see|please show|just tell me|just show me|please give me|i was wondering",
+    "percent": "in percent|in %|as a percentage|as percentage|in percentages|as percent|in per cent|as a percent|as a share|in pct",
     "rank": "rank|ranked|ranking|rank the|sort|sorted|order|ordered|sort by|ordered by|sorted by|ranked by|order by|in order of|rank by"
             "|sorted on|ordered on|in the order of|with the",
     "all": "all|any|entire|whole|every single|complete",
@@ -117,7 +114,7 @@ def _phrases() -> dict[tuple[str, ...], CueKind]:
 CUES = _phrases()
 """Every cue by its words."""
 LONGEST_CUE = max(len(words) for words in CUES)
-CUE_WORDS = frozenset(w for words in CUES for w in words if w.isalpha() and len(w) > 4)
+CUE_WORDS = frozenset(w for words in CUES for w in words if w.isalpha() and len(w) > 4 and CUES[words] != "polite")
 """Words of cues that a misspelling may mean."""
 
 GRAINS = {

@@ -53,6 +53,8 @@ class FilterAsk:
     span: Span | None = None
     text: str = ""
     of: Item | None = None
+    whole: Item | None = None
+    """The whole stretch of the question, for asking back about it."""
     late: bool = False
     """Said after the noun, as in "percentage of loans that are running"."""
 

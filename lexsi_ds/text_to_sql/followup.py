@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lexsi_ds.knowledge.values import ValueIndex
 from lexsi_ds.text_to_sql import conditions
 from lexsi_ds.text_to_sql.doubt import NotUnderstood
 from lexsi_ds.text_to_sql.draft import Draft
@@ -18,14 +19,14 @@ def is_followup(draft: Draft) -> bool:
     return not says_what and bool(draft.groups or draft.filters)
 
 
-def settle(draft: Draft, names: Names, previous: Analytic) -> Settled:
+def settle(draft: Draft, names: Names, values: ValueIndex, previous: Analytic) -> Settled:
     """The earlier query with the new groups in place of its own, and the new restrictions beside its own."""
     if previous.logical is None:
         raise NotUnderstood(("the question",), "there is no earlier query to change")
     before = Logical.model_validate(previous.logical)
     if not before.measures:
         raise NotUnderstood(("the question",), "the earlier answer was a list, and this does not say what to count")
-    work = resolver_on(draft, names, before)
+    work = resolver_on(draft, names, values, before)
     dimensions = tuple(work.settle_groups()) or before.dimensions
     filters, _ = conditions.settle(work, draft.filters)
     replaced = {p.ref for p in filters}

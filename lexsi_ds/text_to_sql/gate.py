@@ -14,12 +14,10 @@ Refusal = Literal["empty", "small_talk", "steering", "write", "sql"]
 
 _GREETING = re.compile(r"^\W*(hi|hello|hey|good (morning|evening|afternoon|day)|thanks?|thank you|bye|goodbye|yo|ciao|cheers)\b[\w\s,!.]{0,30}$")
 _TALK = re.compile(
-    r"\b(meaning of life|joke|poem|haiku|limerick|story|song|lyrics|recipe|weather|horoscope|riddle|translate|sing|essay|capital of|"
-    r"president of|prime minister|who (won|invented|discovered|wrote|are you|made you|created you)|what are you|how are you|your name|"
-    r"your (favou?rite|opinion|feelings?)|do you (love|like|feel|dream|think|believe)|are you (human|alive|conscious|real|ok|there)|"
-    r"marry me|tell me about yourself|world cup|bitcoin|stock price of|football|movie|president|"
-    r"write (me )?(a|an|some) (poem|story|song|essay|email|letter|code|script|program)|"
-    r"what(\'s| is) (love|the time|the date today)|what time is it|square root|\d+\s*[+*/x]\s*\d+\s*(=|\?|$))"
+    r"\bmeaning of life\b|\b(tell|write|sing|compose|make up|give|do you know|know)\b[\w\s]{0,20}\b(joke|poem|haiku|limerick|riddle|song|story|tale|"
+    r"essay|recipe|script|rap)s?\b|\b(what are you|who are you|how are you|how old are you|what is your name|what's your name|your favou?rite|your opinion|"
+    r"do you (love|like|feel|dream|think|believe|sleep)|are you (human|alive|conscious|real|a robot|an ai|happy)|marry me|tell me about yourself|"
+    r"who (made|created|built) you|what time is it|translate (this|the|into|to)|what can you do)\b"
 )
 _STEERING = re.compile(
     r"\b((ignore|disregard|forget|override|bypass)\b[^.]{0,40}\b(instructions?|rules?|prompts?|above|previous|guard(rails?)?|restrictions?|everything)|"

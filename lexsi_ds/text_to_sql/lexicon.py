@@ -13,7 +13,7 @@ from lexsi_ds.knowledge.values import ValueIndex
 from lexsi_ds.knowledge.words import fold, phrase, split_name
 from lexsi_ds.text_to_sql.joins import via_of
 
-SenseKind = Literal["entity", "column", "value", "segment", "metric", "role", "outcome", "verb"]
+SenseKind = Literal["entity", "column", "value", "segment", "metric", "role", "outcome", "verb", "rows"]
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class Lexicon:
         for table in model.tables:
             for text in (table.label, table.plural, table.name, *table.synonyms):
                 self._add(text, Sense("entity", table.name, label=table.label))
+        self._nouns = frozenset(self._senses)
         for column in model.columns:
             self._add_column(column)
         for segment in model.segments:
@@ -54,6 +55,8 @@ class Lexicon:
             for text in link.words:
                 self._add(text, Sense("role", link.parent, value=via_of(link), label=link.role))
         for outcome in model.outcomes:
+            for text in outcome.entity_words:
+                self._add(text, Sense("rows", outcome.table, value=outcome.id, label=outcome.label))
             for text in (outcome.label, *outcome.words):
                 self._add(text, Sense("outcome", outcome.table, value=outcome.id, label=outcome.label))
         for words, hits in values.entries():
@@ -68,15 +71,19 @@ class Lexicon:
 
     def _add_column(self, column: ColumnModel) -> None:
         sense = Sense("column", column.table, column.name, label=column.label)
+        pointer = column.role in ("key", "link") or column.identifier
         for text in (column.label, *column.synonyms, *self._names(column)):
-            self._add(text, sense)
+            if not (pointer and phrase(text) in self._nouns):
+                self._add(text, sense)
         noun = self.model.table(column.table).label
         if column.role in ("measure", "time", "category", "flag") and noun not in column.label:
             self._add(f"{noun} {column.label}", sense)
         for verb in column.verbs:
             self._add(verb, Sense("verb", column.table, column.name, label=column.label))
-        if column.role == "flag":
-            self._add_flag(column)
+        if column.role == "flag" and column.values:
+            self._add_flag(column, column.values[0].value)
+        elif column.role == "category" and (yes := self._yes_of(column)):
+            self._add_flag(column, yes)
 
     @staticmethod
     def _names(column: ColumnModel) -> tuple[str, ...]:
@@ -84,12 +91,15 @@ class Lexicon:
         words = split_name(column.name)
         return (column.name, " ".join(words)) if len(words) > 1 or column.name.casefold() not in ("date", "type", "name", "id") else (column.name,)
 
-    def _add_flag(self, column: ColumnModel) -> None:
+    def _yes_of(self, column: ColumnModel) -> str | None:
+        """The yes of a column that has other values beside yes and no."""
+        hits = [h.value for h in self.values.find(("yes",)) if (h.table, h.column) == (column.table, column.name)]
+        return hits[0] if hits else None
+
+    def _add_flag(self, column: ColumnModel, yes: str) -> None:
         """A yes/no column said as an adjective or noun means its yes: "senior citizens", "waterfront homes"."""
-        if column.values:
-            self._add(column.label, Sense("value", column.table, column.name, column.values[0].value, column.label, strong=False))
-            for text in (*column.synonyms, column.name):
-                self._add(text, Sense("value", column.table, column.name, column.values[0].value, column.label, strong=False))
+        for text in (column.label, *column.synonyms, column.name):
+            self._add(text, Sense("value", column.table, column.name, yes, column.label, strong=False))
 
     def _add(self, text: str, sense: Sense) -> None:
         words = phrase(text)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lexsi_ds.knowledge.model import ColumnModel
-from lexsi_ds.text_to_sql.doubt import NotUnderstood
+from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import OrderAsk
 from lexsi_ds.text_to_sql.logical import Dimension, Measure, Order, Ref
 from lexsi_ds.text_to_sql.tagger import Item
@@ -78,7 +78,10 @@ def order_rows(r: Resolver) -> tuple[list[Order], int | None, bool, list[Dimensi
     draft, table = r.draft, r.model.table(r.base)
     if not (draft.lists or draft.which is not None or draft.order or draft.limit is not None):
         noun = table.plural
-        raise NotUnderstood((noun,), f"it does not say whether to count or to list {noun}")
+        item = next((e for e in draft.entities if e.of("entity")), None)
+        if item is None:
+            raise NotUnderstood((noun,), f"it does not say whether to count or to list {noun}")
+        raise Ambiguous(item, (f"number of {noun}", f"list of {noun}"), f"{noun} can be counted or listed")
     shown: list[tuple[ColumnModel, Ref]] = [_own(r, n) for n in dict.fromkeys([*([table.key] if table.key else []), *table.names])]
     for item in draft.columns:
         shown.append(r.column_of(item))

@@ -13,7 +13,7 @@ from lexsi_ds.text_to_sql.draft import Draft, GroupAsk, MeasureAsk, OrderAsk
 from lexsi_ds.text_to_sql.logical import Fn
 from lexsi_ds.text_to_sql.tagger import Item
 
-_GLUE = frozenset({"be", "of", "in", "with", "all", "list", "and", "rank", "only"})
+_GLUE = frozenset({"be", "of", "in", "with", "all", "list", "and", "rank", "only", "polite"})
 """Words that change nothing once their neighbours are understood."""
 _AGGREGATES: dict[str, Fn] = {
     "count": "count", "sum": "sum", "average": "average", "median": "median", "minimum": "minimum", "maximum": "maximum",
@@ -166,7 +166,7 @@ class _Parser:
 
     def _counts_named_value(self, kind: str, i: int) -> bool:
         """"number of women": the value is a filter, and what is counted comes later or is its table."""
-        return kind == "count" and self.is_named(i, "value", "segment") and not self.is_named(i, "entity", "column")
+        return kind == "count" and self.is_named(i, "value", "segment") and not self.is_named(i, "entity")
 
     def _list_of(self, i: int, *kinds: str) -> tuple[list[tuple[Item, Item | None]], int]:
         """Names joined by commas and "and", each with what it belongs to. Stops before a name of another kind."""
@@ -195,6 +195,8 @@ class _Parser:
                 return i + 1
             return i
         stop = self.skip(i + 1, "distinct", "of", "all")
+        if self.kind(i) == "by" and (self.kind(stop) in (*_AGGREGATES, "share") or self.is_named(stop, "metric")):
+            return stop
         while True:
             group, after = self._one_group(stop)
             if group is None:
@@ -257,10 +259,14 @@ class _Parser:
         if kind == "trend":
             draft.trend = self.items[i].text
             return i + 1
+        if kind == "percent" and (draft.share or any(m.fn == "rate" for m in draft.measures)):
+            return i + 1
         if kind == "distinct" and self.is_named(i + 1, "entity", "column"):
             return i + 1
         if kind == "list":
             draft.lists = True
+        if kind == "rank" and self.items[i].words[0].startswith(("rank", "sort", "order")):
+            draft.order.append(OrderAsk(self.items[i].words[0].startswith("rank")))
         return i + 1 if kind in _GLUE else i
 
 

@@ -15,7 +15,7 @@ _TEXT = {
             "|chance|chances|chance of|chances of|likelihood|likelihood of|odds|odds of|score|scores|scoring|prone to|in danger of|in danger"
             "|going to|about to|bound to|on the verge of|expected to|should worry us|worry us|worry about|be worried about|watch out for"
             "|vulnerable|endangered|pose the greatest risk|pose the highest risk|threaten to|threatening to|anticipate|model|train|train a model"
-            "|flight risk|heading for|headed for|should we worry about|threatened by|susceptible to|risk scores|risk score",
+            "|flight risk|how likely|how probable|how risky|we worry about|be afraid for|worry us|heading for|headed for|should we worry about|threatened by|susceptible to|risk scores|risk score",
     WEAK: "could|might|may|would|expect|tend to|soon|danger|worry|worried|should",
     "why": "why|and why|tell me why|tell us why|say why|explain why|explain|explain them|with reasons|reasons|reason|the reasons|with explanation"
            "|with explanations|explanation|explanations|drivers|what drives|what drives it|what drives them|what drives that|justify|because of what"
@@ -26,7 +26,7 @@ _TEXT = {
              "|each|all|every|any|their|descending|highest first|find|identify|name|tell me|see|spot|flag|detect|determine|display|only|just|those"
              "|currently|still|now|today|at present|not yet|right now|how|get|select|me|us|whom|where|when|not|so|far|case|cases|some|them|"
              "|by risk|people|person|at|up|end up|end|does|will be|ones|one|looking|look|could you|can you|would you|please|based on|whether|if"
-             "|come|ordered|including|together|together with|along with|along|also|plus|how likely|pick|pick out|point out|single out|need|make"
+             "|come|ordered|including|together|together with|along with|along|also|plus|pick|pick out|point out|single out|need|make"
              "|create|build|run|do|using|use|history|past|data|from most to least|most to least|least|order of|in order of|descending order"
              "|how many|how much",
 }

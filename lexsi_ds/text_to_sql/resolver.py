@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from lexsi_ds.knowledge.model import ColumnModel, Metric
-from lexsi_ds.text_to_sql import conditions
+from lexsi_ds.knowledge.values import ValueIndex
+from lexsi_ds.text_to_sql import conditions, ranking
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import Draft, GroupAsk, MeasureAsk
 from lexsi_ds.text_to_sql.lexicon import Sense
@@ -18,6 +19,10 @@ from lexsi_ds.text_to_sql.scope import Scope
 from lexsi_ds.text_to_sql.sqltext import Names
 from lexsi_ds.text_to_sql.tagger import Item
 from lexsi_ds.text_to_sql.wording import measure_label, slug
+
+
+_MOST_GROUPS = 60
+"""Most different figures that are grouped by as they are."""
 
 
 @dataclass
@@ -32,21 +37,22 @@ class Settled:
     trend: bool = False
 
 
-def resolve(draft: Draft, names: Names) -> Settled:
+def resolve(draft: Draft, names: Names, values: ValueIndex) -> Settled:
     """Settle a draft."""
-    return _Resolver(draft, names).run()
+    return _Resolver(draft, names, values).run()
 
 
-def resolver_on(draft: Draft, names: Names, before: Logical) -> _Resolver:
+def resolver_on(draft: Draft, names: Names, values: ValueIndex, before: Logical) -> _Resolver:
     """A resolver that works on the table and the joins of an earlier query."""
-    work = _Resolver(draft, names, base=before.table)
+    work = _Resolver(draft, names, values, base=before.table)
     work.scope.adopt(before.joins)
     return work
 
 
 class _Resolver:
-    def __init__(self, draft: Draft, names: Names, base: str | None = None) -> None:
-        self.draft, self.names, self.model = draft, names, names.model
+    def __init__(self, draft: Draft, names: Names, values: ValueIndex, base: str | None = None) -> None:
+        self.draft, self.names, self.model, self.values = draft, names, names.model, values
+        ranking.rank_by(draft, names)
         self.evidence: list[Evidence] = []
         self.metric: Metric | None = None
         self.role_tests: list[Predicate] = []
@@ -168,7 +174,7 @@ class _Resolver:
 
     # -- groups ----------------------------------------------------------------------------------------------------------
     def settle_groups(self) -> list[Dimension]:
-        asks = list(self.draft.groups)
+        asks = [*ranking.ranked_groups(self), *self.draft.groups]
         which = self.draft.which
         if which is not None and self._which_groups():
             asks.insert(0, GroupAsk(which, text=which.text))
@@ -205,6 +211,8 @@ class _Resolver:
         self.note(ask.target.text, f"{column.table}.{column.name}")
         if column.role in ("key",) or (column.identifier and column.role == "text"):
             raise NotUnderstood((ask.target.text,), f"{column.label} is different on every row")
+        if column.role == "measure" and column.distinct > _MOST_GROUPS:
+            raise NotUnderstood((ask.target.text,), f"{column.label} has {column.distinct:,} different values, too many to group by")
         return [Dimension(ref=ref, name=slug(column.label), label=column.label)]
 
     def _entity_dimensions(self, item: Item, of: Item | None) -> list[Dimension]:

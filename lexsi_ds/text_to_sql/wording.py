@@ -30,7 +30,7 @@ def reading_of(query: Logical, model: SemanticModel, said: list[str]) -> str:
     table = model.table(query.table)
     if query.measures:
         head = " and ".join(m.label for m in _told(query.measures))
-        head = head if _names_rows(query, table.plural) else f"{head}, over {table.plural}"
+        head = head if _names_rows(query, table.plural) else f"{head} of {table.plural}"
     else:
         head = f"{table.plural}: " + ", ".join(c.label for c in query.columns)
     if query.dimensions:
