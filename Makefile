@@ -32,7 +32,7 @@ test-slow: $(VENV)/.dev
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
-	$(BIN)/pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 
 bench: $(VENV)/.dev

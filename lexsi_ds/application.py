@@ -22,20 +22,21 @@ from lexsi_ds.ids import new_id
 from lexsi_ds.jobs.background import Background, Task
 from lexsi_ds.jobs.pool import Pool, get_pool
 from lexsi_ds.jobs.runs import RunRegistry
+from lexsi_ds.models.engine import CaseExplanation, GlobalExplanation
 from lexsi_ds.models.local import LocalEngine
 from lexsi_ds.services.access import LOCAL, Actor
 from lexsi_ds.services.artifacts import Artifacts
 from lexsi_ds.services.catalog import Catalog
 from lexsi_ds.services.chats import Chats
-from lexsi_ds.services.drafts import Drafts
+from lexsi_ds.services.drafts import Drafts, FindingDraft
 from lexsi_ds.services.explanations import Explanations
+from lexsi_ds.services.finding import Finding
 from lexsi_ds.services.findings import Findings
 from lexsi_ds.services.models import Models
 from lexsi_ds.settings import Settings, get_settings
 from lexsi_ds.store.db import Store
 from lexsi_ds.store.preferences import Preferences
 from lexsi_ds.store.runs import Runs
-from lexsi_ds.text_to_sql.suggest import suggestions
 
 log = logging.getLogger(__name__)
 _ACTIVE = "active_source"
@@ -135,9 +136,28 @@ class Application:
         return self.answering.knowledge(handle)
 
     def suggestions(self, handle: DatasetHandle) -> list[str]:
-        """Six questions that this source can answer."""
-        known = self.knowledge(handle)
-        return list(suggestions(handle, known.model, known.values))[:6]
+        """Questions that this source can answer, at most six; made once a snapshot."""
+        return list(self.answering.suggestions(handle))
+
+    def overall_explanation(self, actor: Actor, model_id: str, scale: str = "probability") -> GlobalExplanation:
+        """What moves a model; computed once, then read from disk."""
+        return self.explanations.overall(actor, model_id, scale)
+
+    def case_explanation(self, actor: Actor, model_id: str, case_id: str, scale: str = "probability") -> CaseExplanation:
+        """Why one case got its score; computed once, then read from disk."""
+        return self.explanations.case(actor, model_id, case_id, scale).case
+
+    def similar_cases(self, actor: Actor, model_id: str, case_id: str) -> list[dict[str, Any]]:
+        """The nearest training rows of a case, with outcomes."""
+        return self.explanations.similar(actor, model_id, case_id)
+
+    def draft_finding(self, actor: Actor, run_id: str, source_id: str) -> FindingDraft | None:
+        """What a run found, as a finding to propose; None when there is nothing to make a rule of."""
+        return self.drafts.of_run(actor, run_id, source_id)
+
+    def propose_finding(self, actor: Actor, draft: FindingDraft) -> Finding:
+        """Propose a draft, edited or not."""
+        return self.drafts.propose(actor, draft)
 
 
 _application: Application | None = None

@@ -30,6 +30,9 @@ from lexsi_ds.services.access import LOCAL, Actor
 from lexsi_ds.services.explanations import Explanations
 from lexsi_ds.services.models import Models
 from lexsi_ds.settings import Settings
+from lexsi_ds.text_to_sql.lexicon import LEXICONS
+from lexsi_ds.text_to_sql.sqltext import Names
+from lexsi_ds.text_to_sql.suggest import suggestions
 
 _KEPT_SNAPSHOTS = 16
 
@@ -44,6 +47,7 @@ class Answering:
     models: Models | None = None
     explanations: Explanations | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _suggested: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _known: OrderedDict[str, Knowledge] = field(default_factory=OrderedDict)
 
     def knowledge(self, handle: DatasetHandle) -> Knowledge:
@@ -63,6 +67,18 @@ class Answering:
             while len(self._known) > _KEPT_SNAPSHOTS:
                 self._known.popitem(last=False)
         return made
+
+    def suggestions(self, handle: DatasetHandle) -> tuple[str, ...]:
+        """Questions that a snapshot can answer, at most six."""
+        known = self.knowledge(handle)
+        with self._lock:
+            found = self._suggested.get(handle.snapshot_id)
+        if found is None:
+            names, words = Names(handle, known.model), LEXICONS.of(known.model, known.values)
+            found = suggestions(names, words, lambda sql: self.sql.frame(handle, sql), how_many=6)
+            with self._lock:
+                self._suggested[handle.snapshot_id] = found
+        return found
 
     def context(
         self,

@@ -83,14 +83,14 @@ def _count(row: dict[str, Any]) -> str:
 def predictive(frame: pd.DataFrame, shown: dict[str, Any], card: ModelCard, cases: list[CaseExplanation]) -> str:
     """The ranked list, who stands apart, how sure it is, which model said so, and what drives it."""
     task, entity, noun = card.task, shown["entity_column"], shown["entity_label"]
-    ranked = frame[frame["segment"] == "ranked"].sort_values("rank")
+    ranked = _segment(frame, "ranked")
     top = ranked.head(shown["top_k"])
     listing = ", ".join(f"{row[entity]} ({row['probability']:.2f})" for row in top.to_dict("records"))
     parts = [
         f"Of {len(ranked):,} {plural(noun, 2)} ranked ({task.unknown_meaning}), the {len(top)} with the highest probability of "
         f"{task.target_label} are: {listing}."
     ]
-    if (frame["scored"] == "out_of_fold").any():
+    if "out_of_fold" in set(frame["scored"]):
         parts.append("Every score is out of fold: it comes from models that did not see that row.")
     parts += _apart(frame, ranked, task, noun)
     parts += _stability(shown, ranked, top)
@@ -100,8 +100,14 @@ def predictive(frame: pd.DataFrame, shown: dict[str, Any], card: ModelCard, case
     return "\n\n".join([parts[0], " ".join(parts[1:])])
 
 
-def _apart(frame: pd.DataFrame, ranked: pd.DataFrame, task: Any, noun: str) -> list[str]:
-    apart = frame[frame["segment"] == "apart"]
+def _segment(frame: pd.DataFrame, name: str) -> Any:
+    """The rows of one segment in rank order."""
+    rows: Any = frame[frame["segment"] == name]
+    return rows.sort_values("rank")
+
+
+def _apart(frame: pd.DataFrame, ranked: Any, task: Any, noun: str) -> list[str]:
+    apart = _segment(frame, "apart")
     if not len(apart) or task.apart is None:
         return []
     first = (
@@ -117,7 +123,7 @@ def _apart(frame: pd.DataFrame, ranked: pd.DataFrame, task: Any, noun: str) -> l
     ]
 
 
-def _stability(shown: dict[str, Any], ranked: pd.DataFrame, top: pd.DataFrame) -> list[str]:
+def _stability(shown: dict[str, Any], ranked: Any, top: Any) -> list[str]:
     size = min(10, len(ranked))
     if not len(top) or size == 0:
         return []

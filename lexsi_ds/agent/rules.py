@@ -7,6 +7,7 @@ from typing import Any
 
 import sqlglot
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from lexsi_ds.agent.context import AgentContext
 from lexsi_ds.agent.tools.run_sql import full_sql
@@ -57,7 +58,7 @@ def _inline_sql(sql: str, done: Done, ctx: AgentContext) -> str | None:
         return None
     try:
         tree = sqlglot.parse_one(sql, read="duckdb")
-    except sqlglot.errors.SqlglotError:
+    except SqlglotError:
         return None  # the guard says what is wrong with it
     if label := _label_used_as_table(tree, ctx):
         return f"{label} is a cache key of run_sql, not a table: pass it as df_label, or query the tables themselves."
@@ -70,7 +71,7 @@ def _inline_sql(sql: str, done: Done, ctx: AgentContext) -> str | None:
     return None
 
 
-def _label_used_as_table(tree: exp.Expression, ctx: AgentContext) -> str | None:
+def _label_used_as_table(tree: exp.Expr, ctx: AgentContext) -> str | None:
     defined = {cte.alias_or_name for cte in tree.find_all(exp.CTE)}
     for table in tree.find_all(exp.Table):
         name = table.name
@@ -79,14 +80,14 @@ def _label_used_as_table(tree: exp.Expression, ctx: AgentContext) -> str | None:
     return None
 
 
-def _conditional_aggregate(tree: exp.Expression) -> bool:
+def _conditional_aggregate(tree: exp.Expr) -> bool:
     for node in tree.find_all(exp.AggFunc):
         if node.find(exp.Case) or node.find(exp.If) or isinstance(node.parent, exp.Filter):
             return True
     return False
 
 
-def _string_filtered(tree: exp.Expression, ctx: AgentContext) -> list[str]:
+def _string_filtered(tree: exp.Expr, ctx: AgentContext) -> list[str]:
     """Text columns that the SQL compares with a literal, lower case, in order."""
     found: list[str] = []
     for node in tree.find_all(exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike):

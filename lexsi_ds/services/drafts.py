@@ -161,10 +161,11 @@ class Drafts:
         result: Artifact,
         inner: str,
     ) -> FindingDraft | None:
-        if frame[value].isna().all() or group not in frame.columns or len(frame) < 2:
+        if bool(frame[value].isna().to_numpy().all()) or group not in frame.columns or len(frame) < 2:
             return None
-        best = frame.loc[frame[value].idxmax()]
-        if (frame[value] == best[value]).sum() > 1 or pd.isna(best[group]):
+        rows: Any = frame
+        best = rows.loc[rows[value].idxmax()]
+        if (rows[value] == best[value]).sum() > 1 or pd.isna(best[group]):
             return None
         shown, column = str(best[group]).replace("'", "''"), _quoted(value)
         return FindingDraft(
@@ -188,7 +189,7 @@ class Drafts:
         return (tables[0].dataset_id, tables[0].name) if len(tables) == 1 else None
 
 
-def _split(frame: pd.DataFrame, name: str, target: str) -> dict[str, Any] | None:
+def _split(frame: Any, name: str, target: str) -> dict[str, Any] | None:
     if (
         name not in frame.columns
         or not pd.api.types.is_numeric_dtype(frame[name])

@@ -19,11 +19,11 @@ from lexsi_ds.text_to_sql.sqltext import Names
 _HOW_MANY = 3
 
 
-def suggestions(names: Names, lexicon: Lexicon, query: Callable[[str], pd.DataFrame]) -> tuple[str, ...]:
+def suggestions(names: Names, lexicon: Lexicon, query: Callable[[str], pd.DataFrame], how_many: int = _HOW_MANY) -> tuple[str, ...]:
     """Three questions that will be understood (fewer when the source is very small)."""
     kept: list[str] = []
     for text in _candidates(names):
-        if len(kept) == _HOW_MANY:
+        if len(kept) == how_many:
             break
         if text not in kept and _understood(text, names, lexicon, query):
             kept.append(text)

@@ -12,7 +12,7 @@ import pyarrow as pa
 from lexsi_ds.agent.context import AgentContext, Kept
 from lexsi_ds.agent.decisions import Answer, AskUser, CallTool, Decision, PlanState
 from lexsi_ds.agent.tools.predict import top_rows
-from lexsi_ds.agent.tools.text_to_sql import read_question
+from lexsi_ds.agent.tools.text_to_sql import read_question, suggested_questions
 from lexsi_ds.text_to_sql.reading import (
     Analytic,
     CannotAnswer,
@@ -23,7 +23,6 @@ from lexsi_ds.text_to_sql.reading import (
     Predictive,
     Reading,
 )
-from lexsi_ds.text_to_sql.suggest import suggestions
 
 
 class OfflinePlanner:
@@ -211,7 +210,7 @@ class OfflinePlanner:
         return card.id if reading.entity_table in (None, card.task.entity_table) else None
 
     def _suggest(self, asked: str = "") -> tuple[str, ...]:
-        known = suggestions(self._ctx.dataset, self._ctx.knowledge.model, self._ctx.knowledge.values)
+        known = suggested_questions(self._ctx)
         return tuple(s for s in known if s.casefold() != asked.casefold())[:3]
 
     def _after_prediction(self) -> tuple[str, ...]:

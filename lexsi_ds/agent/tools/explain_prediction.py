@@ -88,7 +88,8 @@ def _rows(wanted: list[str], card: ModelCard, kept: Kept | None, ctx: AgentConte
             continue
         ids = frame[entity].astype(str)
         for case in wanted:
-            if case not in found and len(hit := frame[ids == case]):
+            hit: Any = frame[ids == case]
+            if case not in found and len(hit):
                 found[case] = hit.head(1)
     missing = [c for c in wanted if c not in found]
     if missing and ctx.explanations is not None:

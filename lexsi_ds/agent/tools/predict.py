@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pyarrow as pa
+from pandas.util import hash_pandas_object
 from pydantic import Field
 
 from lexsi_ds.agent.context import Kept
@@ -46,7 +47,7 @@ def _run(args: PredictArgs, ctx: AgentContext) -> ToolResult:
     result: ToolResult | None = ctx.cache.get(key)
     if result is None:
         target = card.task.target_column
-        rows = frame.drop(columns=target) if target in frame.columns and frame[target].isna().all() else frame
+        rows = frame.drop(columns=target) if target in frame.columns and bool(frame[target].isna().to_numpy().all()) else frame
         predictions = ctx.engine.predict(ref, rows, cancel=ctx.cancel, tell=ctx.tell)
         result = _result(predictions, rows, card, args, ctx)
         ctx.cache[key] = result
@@ -120,16 +121,17 @@ def _result(
 
 def top_rows(predictions: pd.DataFrame, k: int, start: int = 0) -> pd.DataFrame:
     """Rows ``start + 1`` to ``start + k`` of the ranked segment."""
-    ranked = predictions[predictions["segment"] == "ranked"].sort_values("rank")
-    return ranked.iloc[start : start + k]
+    ranked: Any = predictions[predictions["segment"] == "ranked"]
+    return ranked.sort_values("rank").iloc[start : start + k]
 
 
 def prediction_facts(
     frame: pd.DataFrame, top: pd.DataFrame, shown: dict[str, Any], card: ModelCard
 ) -> dict[str, FactValue]:
     """The numbers of a predictions frame that a narrative may cite."""
-    apart = frame[frame["segment"] == "apart"]
-    ranked = frame[frame["segment"] == "ranked"]
+    apart: Any = frame[frame["segment"] == "apart"]
+    ranked: Any = frame[frame["segment"] == "ranked"]
+    shown_top: Any = top
     columns = [
         card.task.entity_column,
         "rank",
@@ -153,7 +155,7 @@ def prediction_facts(
     }
     if len(apart):
         facts["apart.median"] = float(apart["probability"].median())
-    return facts | facts_of("top", top[columns].to_dict("records"))
+    return facts | facts_of("top", shown_top[columns].to_dict("records"))
 
 
 def _observation(frame: pd.DataFrame, top: pd.DataFrame, shown: dict[str, Any], card: ModelCard) -> str:
@@ -161,7 +163,7 @@ def _observation(frame: pd.DataFrame, top: pd.DataFrame, shown: dict[str, Any], 
     lines = [
         f"{shown['rows']} rows scored, {shown['ranked']} ranked; top {len(top)} by probability of {card.task.target_label}:"
     ]
-    lines += [f"{int(r['rank'])}. {entity} {r[entity]}: {r['probability']:.3f}" for _, r in top.head(20).iterrows()]
+    lines += [f"{r['rank']:.0f}. {entity} {r[entity]}: {r['probability']:.3f}" for _, r in top.head(20).iterrows()]
     lines.append(f"The top 10 keeps {shown['top_overlap']:.0%} of its rows in a refit on resampled data.")
     lines.append("Next: explain_prediction, then summarize_result.")
     return "\n".join(lines)[:1990]
@@ -170,7 +172,8 @@ def _observation(frame: pd.DataFrame, top: pd.DataFrame, shown: dict[str, Any], 
 def _hash(model_id: str, frame: pd.DataFrame) -> str:
     digest = hashlib.sha256(model_id.encode())
     digest.update("|".join(map(str, frame.columns)).encode())
-    digest.update(pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes())
+    hashed: Any = hash_pandas_object(frame, index=False)
+    digest.update(hashed.to_numpy().tobytes())
     return digest.hexdigest()[:32]
 
 

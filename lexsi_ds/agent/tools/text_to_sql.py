@@ -15,7 +15,10 @@ from lexsi_ds.data import guard
 from lexsi_ds.errors import EndpointFailed, LexsiError
 from lexsi_ds.llm.client import Message
 from lexsi_ds.text_to_sql.interpret import interpret
+from lexsi_ds.text_to_sql.lexicon import LEXICONS
 from lexsi_ds.text_to_sql.reading import Analytic, CannotAnswer, Clarify, Predictive, Reading
+from lexsi_ds.text_to_sql.sqltext import Names
+from lexsi_ds.text_to_sql.suggest import suggestions
 
 if TYPE_CHECKING:
     from lexsi_ds.agent.context import AgentContext
@@ -71,6 +74,12 @@ def read_question(question: str, mode: Literal["analytic", "predictive", "auto"]
             mode=mode,
         )
     return known[question, mode]
+
+
+def suggested_questions(ctx: AgentContext) -> tuple[str, ...]:
+    """Questions that this source can answer."""
+    known = ctx.knowledge
+    return suggestions(Names(ctx.dataset, known.model), LEXICONS.of(known.model, known.values), ctx.query)
 
 
 def _ask_model(question: str, ctx: AgentContext) -> Analytic | None:

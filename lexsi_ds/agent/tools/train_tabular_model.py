@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 from pydantic import Field
@@ -101,7 +101,7 @@ def _task(args: TrainTabularModelArgs, ctx: AgentContext, frame: pd.DataFrame, e
     )
 
 
-def _kind(series: pd.Series) -> Literal["numeric", "categorical", "boolean"]:
+def _kind(series: Any) -> Literal["numeric", "categorical", "boolean"]:
     if pd.api.types.is_bool_dtype(series):
         return "boolean"
     return "numeric" if pd.api.types.is_numeric_dtype(series) else "categorical"
