@@ -13,6 +13,10 @@ from lexsi_ds.models.task import TaskSpec
 Fact = float | int | str
 RAISING, LOWERING = 2, 1
 _TELLING_SHARE = 0.75
+_NOTHING = {
+    "probability": "No single feature moves it by a point.",
+    "log-odds": "No single feature moves it noticeably.",
+}
 _SMALLEST = {"probability": 0.005, "log-odds": 0.05}
 
 
@@ -55,7 +59,7 @@ def _drivers(text: _Text) -> list[str]:
     raising = [d for d in text.case.drivers if d.contribution >= smallest][:RAISING]
     lowering = [d for d in text.case.drivers if d.contribution <= -smallest][:LOWERING]
     if not raising and not lowering:
-        return ["No single feature moves it by as much as that scale shows."]
+        return [_NOTHING[text.case.scale]]
     told = []
     if raising:
         parts = [f"{_capital(_value(text, raising[0]))} raises it most, by {_amount(text, raising[0])}"]
