@@ -18,7 +18,7 @@ import duckdb
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
-from sqlglot.tokenizer_core import TokenType
+from sqlglot.tokens import TokenType  # pyright: ignore[reportPrivateImportUsage]
 
 from lexsi_ds.data.functions import FUNCTIONS, SYNTAX, TABLE_FUNCTIONS
 from lexsi_ds.errors import SqlRefused

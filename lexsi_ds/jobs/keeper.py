@@ -6,6 +6,7 @@ to the pool when it says ``idle``, and reports one that ends before that. Must n
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import queue
 import selectors
@@ -40,7 +41,8 @@ class Keeper:
     def do(self, chore: Callable[[], None]) -> None:
         """Run this in the keeper's thread, soon."""
         self._chores.put(chore)
-        self._bell.send(b"!")
+        with contextlib.suppress(OSError):  # closed: nothing is kept any more
+            self._bell.send(b"!")
 
     def watch(self, worker: WorkerProcess) -> None:
         """From any thread: wait for this worker's ``idle``."""
@@ -50,6 +52,8 @@ class Keeper:
         """End the thread after the chores that are queued; what it still watches is lost."""
         self.do(self._end)
         self._thread.join(10)
+        self._bell.close()
+        self._woken.close()
 
     def _end(self) -> None:
         self._over = True

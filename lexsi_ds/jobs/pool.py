@@ -35,6 +35,7 @@ Tell = Callable[[dict[str, Any]], None]
 MAX_TASKS = 500
 _TIDY_WITHIN_S = 30
 _START_TRIES = 3
+_WORK: dict[Lane, str] = {"sql": "the query", "ml": "the model", "ingest": "the import"}
 
 _ENDS: dict[WorkerEnd, tuple[str, str]] = {
     "memory": ("It needed more memory than one worker may use.", "Ask for fewer rows, columns or groups at once."),
@@ -143,16 +144,16 @@ class Pool:
             worker.affinity, worker.served_at = affinity, time.monotonic()
             keep = message.get("kind") != "memory" and worker.tasks < MAX_TASKS
             if message["t"] == "err":
-                raise _rebuilt(message, task["do"])
+                raise _rebuilt(message, worker.lane)
             return message["result"]
         except FrameTooLargeError as error:
-            raise failure("error", task["do"]) from error
+            raise failure("error", _WORK[worker.lane]) from error
         except EOFError:
             cancel.disarm()
             cancel.check()
             if self._closing:
                 raise Stopped from None
-            raise failure(worker.end_kind(), task["do"]) from None
+            raise failure(worker.end_kind(), _WORK[worker.lane]) from None
         finally:
             cancel.disarm()
             if keep:
@@ -288,12 +289,12 @@ def failure(kind: WorkerEnd, where: str) -> WorkerFailed:
     return WorkerFailed(kind, what, where=where, to_do=to_do)
 
 
-def _rebuilt(message: dict[str, Any], do: str) -> LexsiError:
+def _rebuilt(message: dict[str, Any], lane: Lane) -> LexsiError:
     """The handler's error as the class it had; an unexpected one stays in the log."""
     known = getattr(errors, str(message.get("class")), None)
     if not (isinstance(known, type) and issubclass(known, LexsiError)):
-        log.error("%s failed in its worker: %s", do, message.get("log"))
-        return failure(message.get("kind") or "error", do)
+        log.error("a task of lane %s failed: %s", lane, message.get("log"))
+        return failure(message.get("kind") or "error", _WORK[lane])
     what, where, to_do = message["what"], message["where"], message["to_do"]
     if issubclass(known, WorkerFailed):
         return WorkerFailed(message["kind"], what, where=where, to_do=to_do)

@@ -22,6 +22,7 @@ from lexsi_ds.jobs.channel import Channel
 from lexsi_ds.jobs.limits import Lane, Limits, worker_environment
 from lexsi_ds.settings import Settings
 
+_LOG_BYTES = 5_000_000
 _MODULE = "lexsi_ds.jobs.worker"
 _ALLOCATION_FAILED = (b"bad_alloc", b"MemoryError", b"Cannot allocate memory", b"std::length_error")
 
@@ -43,6 +44,7 @@ class WorkerProcess:
         self._log_path = settings.home / "logs" / "workers.log"
         for folder in (scratch, self._log_path.parent):
             folder.mkdir(parents=True, exist_ok=True)
+        _keep_short(self._log_path)
         self._log_mark = 0
         ours, theirs = socket.socketpair()
         with self._log_path.open("ab") as log:
@@ -113,6 +115,13 @@ class WorkerProcess:
             log.seek(self._log_mark)
             return any(words in log.read(65536) for words in _ALLOCATION_FAILED)
         return False
+
+
+def _keep_short(log: Path) -> None:
+    """Put a log that has grown long aside; workers that still write to it go on writing there."""
+    with contextlib.suppress(OSError):
+        if log.stat().st_size > _LOG_BYTES:
+            log.replace(log.with_suffix(".old.log"))
 
 
 def _spawn(lane: Lane, theirs: socket.socket, environment: dict[str, str], log: IO[bytes]) -> subprocess.Popen[bytes]:

@@ -92,8 +92,8 @@ def handler(name: str) -> Callable[[dict[str, Any], Say], dict[str, Any]]:
 
 
 def throttled(channel: Channel) -> Say:
-    """``say`` for a handler: progress goes out at most five times a second, and always at the end."""
-    last = 0.0
+    """``say`` for a handler: progress goes out at most five times a second, and always at the end of a count."""
+    last = time.monotonic()
 
     def say(body: dict[str, Any]) -> None:
         nonlocal last

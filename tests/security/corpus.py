@@ -194,6 +194,7 @@ ATTACKS: dict[str, str] = {
     "positional join": "SELECT * FROM loan POSITIONAL JOIN read_text('{secret}')",
     "unnest of a glob": "SELECT unnest((SELECT list(file) FROM glob('{folder}/*')))",
     "try hides a call": "SELECT try((SELECT content FROM read_text('{secret}')))",
+    "name without letters": 'SELECT "" FROM loan',
     "empty": "   ",
     "only a comment": "-- nothing",
     "only a semicolon": ";",
