@@ -51,7 +51,7 @@ def lane_limits(settings: Settings) -> dict[Lane, Limits]:
         return Limits(workers, memory_mb, file_mb, timeout_s, cpu_seconds(timeout_s, s.threads), nice)
 
     return {
-        "sql": lane(s.sql_workers, s.sql_memory_mb, 2 * s.sql_result_mb, s.sql_timeout_s, 1),
+        "sql": lane(s.sql_workers, s.sql_memory_mb, 2 * s.sql_result_mb, s.sql_timeout_s, 0),
         "ml": lane(s.ml_workers, s.ml_memory_mb, None, s.ml_timeout_s, 5),
         "ingest": lane(1, s.ml_memory_mb, None, s.ingest_timeout_s, 5),
     }
