@@ -23,6 +23,8 @@ _DECIMAL = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?"
 _POINTED = r"[+-]?\d{1,3}(\.\d{3})+"
 _COMMA = r"[+-]?(\d+|\d{1,3}(\.\d{3})+)?,\d+"
 _COMMA_CLEAR = r"[+-]?(\d+|\d{1,3}(\.\d{3})+)?,(\d{1,2}|\d{4,})|[+-]?(0|\d{4,}|\d{1,3}(\.\d{3})+),\d{3}"
+_GROUPED = r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?"
+_GROUPED_CLEAR = r"[+-]?\d{1,3}((,\d{3})+\.\d+|(,\d{3}){2,})"
 _CLOCK = r"([ T]\d{1,2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?"
 
 _FORMATS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -71,6 +73,8 @@ class _Counts:
     commas: int = 0
     commas_clear: int = 0
     commas_or_integers: int = 0
+    grouped: int = 0
+    grouped_clear: int = 0
     truths: int = 0
     dates: Mapping[str, int] | None = None
 
@@ -173,6 +177,7 @@ def _count_parts() -> list[str]:
         count("t = ''"), count(_is_word("t")), count("filled"),
         matches(_INTEGER), matches(_ZERO), matches(_LONG), matches(_DECIMAL), matches(_POINTED),
         matches(_INTEGER, _POINTED), matches(_COMMA), matches(_COMMA_CLEAR), matches(_COMMA, _INTEGER, _POINTED),
+        matches(_GROUPED, _DECIMAL), matches(_GROUPED_CLEAR),
         matches(_TRUTH),
         *(count(f"filled AND {_moment('t', kind)} IS NOT NULL") for kind in _FORMATS),
     ]  # fmt: skip
@@ -239,6 +244,9 @@ def _decide(column: TextColumn, c: _Counts, habits: _Habits) -> Typed:
     if c.integers == c.filled:
         return Typed(column, "BIGINT", _guarded(text, f"try_cast({text} AS BIGINT)", _INTEGER))
     german = habits.decimal_comma and not habits.decimal_point
+    if c.grouped == c.filled and c.grouped_clear and not c.zeros:
+        expression = _guarded(text, f"try_cast(replace({text}, ',', '') AS DOUBLE)", _GROUPED, _DECIMAL)
+        return Typed(column, "DOUBLE", expression, (f"{name}: the comma marks thousands.",))
     if c.commas_or_integers == c.filled and not c.zeros and c.commas:
         if not (c.commas_clear or german):
             return _kept_as_text(column, f"{name} was kept as text: 1,234 could be a thousand or a decimal.")

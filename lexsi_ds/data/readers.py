@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from lexsi_ds.data.dialect import Dialect, sniff_dialect, unique_names
+from lexsi_ds.data.dialect import Dialect, likely_width, sniff_dialect, unique_names
 from lexsi_ds.data.infer import TextColumn, Typed, infer_columns
 from lexsi_ds.data.marks import Marks
 from lexsi_ds.data.text_file import TextFile, prepare
@@ -97,6 +97,7 @@ def load_raw(
 ) -> Raw:
     """Read every cell of a delimited text file as text. Raises BadInput when no line fits the header."""
     file = prepare(path, scratch, options.get("encoding"))
+    check_width(path, likely_width(file), limits)
     dialect = sniff_dialect(con, file, path.suffix.lower(), options)
     check_width(path, len(dialect.columns), limits)
     table = scratch_name(con)

@@ -29,6 +29,10 @@ _MAGIC = (
 )  # fmt: skip
 _CONTROL = bytes(set(range(32)) - {9, 10, 12, 13, 27})
 _CANDIDATES = ["cp1252", "cp1250", "iso8859_2", "cp1251", "cp1253", "cp1254", "shift_jis", "gb18030", "big5", "euc_kr"]
+_CP1250_SZ, _ISO_SZ = b"\x8a\x9a\x8e\x9e", b"\xb9\xbe"
+_CP1250_ONLY = b"\xec\xcc\xb3\xb9\xbf\x9c\x9d\x9f\xbe"
+"""ě, ł, ą, ż, ś, ť, ź and ľ: in western code pages rare letters or signs."""
+_TELLING = 0.05
 _NON_ASCII_LINE = re.compile(rb"[^\n]*[\x80-\xff][^\n]*\n?")
 
 
@@ -112,7 +116,22 @@ def guess_encoding(sample: bytes) -> str:
     if len(set(letters)) <= 2:  # a degree sign or a single accent tells nothing; the commonest it is
         return "cp1252"
     best = from_bytes(sample, cp_isolation=_CANDIDATES).best()
-    return best.encoding if best is not None else "latin_1"
+    if best is not None and best.encoding not in ("cp1250", "cp1252", "iso8859_2", "cp1254"):
+        return best.encoding
+    return _european(letters)
+
+
+def _european(letters: bytes) -> str:
+    """Central or western European, told by letters that only one of them has often: š, ž and ě against none of these."""
+
+    def share(codes: bytes) -> float:
+        return sum(letters.count(code) for code in codes) / len(letters)
+
+    if share(_CP1250_SZ) >= _TELLING:
+        return "cp1250"
+    if share(_ISO_SZ) >= _TELLING and not share(bytes(range(0x80, 0xA0))):
+        return "iso8859_2"
+    return "cp1250" if share(_CP1250_ONLY) >= _TELLING else "cp1252"
 
 
 def _wide(head: bytes) -> str | None:
@@ -183,5 +202,5 @@ def _rewrite(path: Path, scratch: Path, encoding: str, scan: _Scan) -> TextFile:
     if not encoding.startswith("utf"):
         notes.append(f"Read as {encoding}, a guess from its letters; if some look wrong, choose the encoding.")
     if nul:
-        notes.append(f"{nul:,} NUL bytes were left out.")
+        notes.append(f"{nul:,} NUL byte{'s' * (nul > 1)} left out.")
     return TextFile(copy, encoding, lines, tuple(notes))
