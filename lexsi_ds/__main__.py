@@ -170,7 +170,7 @@ def _tell(body: dict[str, Any], out: IO[str]) -> None:
             print(" | ".join("" if v is None else str(v) for v in row), file=out)
         if result["row_count"] > 20:
             print(f"… {result['row_count']:,} rows in all", file=out)
-    if body["sql"]:
+    if body["sql"] and not body["predictions"]:
         print(f"\nSQL:\n{body['sql']}", file=out)
 
 

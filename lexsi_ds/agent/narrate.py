@@ -13,6 +13,7 @@ import pandas as pd
 
 from lexsi_ds.models.card import Interval, ModelCard
 from lexsi_ds.models.engine import CaseExplanation
+from lexsi_ds.models.task import TaskSpec
 from lexsi_ds.text_to_sql.reading import Analytic
 
 _SHOWN_GROUPS = 6
@@ -86,18 +87,17 @@ def predictive(frame: pd.DataFrame, shown: dict[str, Any], card: ModelCard, case
     ranked = _segment(frame, "ranked")
     top = ranked.head(shown["top_k"])
     listing = ", ".join(f"{row[entity]} ({row['probability']:.2f})" for row in top.to_dict("records"))
-    parts = [
-        f"Of {len(ranked):,} {plural(noun, 2)} ranked ({task.unknown_meaning}), the {len(top)} with the highest probability of "
-        f"{task.target_label} are: {listing}."
-    ]
+    list_ = (
+        f"The {len(top)} of {len(ranked):,} ranked {plural(noun, 2)} with the highest probability of {task.target_label} are: "
+        f"{listing}."
+    )
+    whom = [f"Scored are the {task.unknown_meaning}." + _statuses(top, task)]
     if "out_of_fold" in set(frame["scored"]):
-        parts.append("Every score is out of fold: it comes from models that did not see that row.")
-    parts += _apart(frame, ranked, task, noun)
-    parts += _stability(shown, ranked, top)
-    parts.append(_model(card))
-    parts += _drivers(cases, noun)
-    parts += _left_out(card)
-    return "\n\n".join([parts[0], " ".join(parts[1:])])
+        whom.append("Every score is out of fold: it comes from models that did not see that row.")
+    whom += _apart(frame, ranked, task, noun)
+    sure = [*_stability(shown, ranked, top), _model(card)]
+    paragraphs = [[list_], _drivers(cases), whom, sure, _left_out(card)]
+    return "\n\n".join(" ".join(sentences) for sentences in paragraphs if sentences)
 
 
 def _segment(frame: pd.DataFrame, name: str) -> Any:
@@ -106,7 +106,7 @@ def _segment(frame: pd.DataFrame, name: str) -> Any:
     return rows.sort_values("rank")
 
 
-def _apart(frame: pd.DataFrame, ranked: Any, task: Any, noun: str) -> list[str]:
+def _apart(frame: pd.DataFrame, ranked: Any, task: TaskSpec, noun: str) -> list[str]:
     apart = _segment(frame, "apart")
     if not len(apart) or task.apart is None:
         return []
@@ -123,6 +123,17 @@ def _apart(frame: pd.DataFrame, ranked: Any, task: Any, noun: str) -> list[str]:
     ]
 
 
+def _statuses(top: Any, task: TaskSpec) -> str:
+    """The first display column of the listed rows, where it says the same of all or falls into few values."""
+    name = next((c for c in task.display_columns if c in top.columns), None)
+    if name is None or not len(top) or top[name].nunique(dropna=False) > 3 or not isinstance(top[name].iloc[0], str):
+        return ""
+    counts = Counter(map(str, top[name]))
+    if len(counts) == 1:
+        return f" All of those listed have {name} {next(iter(counts))}."
+    return f" Their {name}: " + ", ".join(f"{value} ({count})" for value, count in counts.most_common()) + "."
+
+
 def _stability(shown: dict[str, Any], ranked: Any, top: Any) -> list[str]:
     size = min(10, len(ranked))
     if not len(top) or size == 0:
@@ -131,7 +142,7 @@ def _stability(shown: dict[str, Any], ranked: Any, top: Any) -> list[str]:
     kept = shown["top_overlap"] * size
     return [
         f"The order is {'fairly stable' if shown['top_overlap'] >= 0.7 else 'not very stable'}: a model refitted on resampled data "
-        f"keeps {kept:.1f} of these {size} on average, and the first one's rank ranges from {int(first['rank_low'])} to "
+        f"keeps {kept:.1f} of the first {size} on average, and the first one's rank ranges from {int(first['rank_low'])} to "
         f"{int(first['rank_high'])} (80% band)."
     ]
 
@@ -146,7 +157,7 @@ def _model(card: ModelCard) -> str:
     beside = f", against {_interval(other.metrics.roc_auc)} for {_name(other.model_type)}" if other else ""
     warning = f" {card.warnings[0]}" if card.warnings else ""
     return (
-        f"The model is {_name(card.model_type)}, trained on {card.rows:,} rows of which {card.positives:,} are "
+        f"The model is {_name(card.model_type)}, trained on {card.rows:,} rows of which {card.positives:,} with "
         f"{card.task.target_label}; out of fold its ROC AUC is {_interval(auc)}{beside}.{warning}"
     )
 
@@ -155,7 +166,7 @@ def _name(model_type: str) -> str:
     return "a logistic model" if model_type == "Logistic" else model_type
 
 
-def _drivers(cases: list[CaseExplanation], noun: str) -> list[str]:
+def _drivers(cases: list[CaseExplanation]) -> list[str]:
     if not cases:
         return []
     raising = Counter(d.label for c in cases for d in c.drivers[:3] if d.contribution > 0)
@@ -172,23 +183,21 @@ def _left_out(card: ModelCard) -> list[str]:
 
 
 def explanation(cases: list[CaseExplanation], card: ModelCard, failures: list[dict[str, str]]) -> str:
-    """The plain readings of the cases; a row that trained the model is named as such, with its outcome."""
+    """The plain readings of the cases, each with what is known of its row; a training row says so in its reading."""
     parts = []
     for case in cases[:10]:
-        status = "; ".join(f"{k} {_plain_text(v)}" for k, v in list(case.display.items())[:3] if v is not None)
+        known = ", ".join(f"{k} {_plain_text(v)}" for k, v in list(case.display.items())[:3] if v is not None)
         head = case.summary or f"{card.task.entity_label.capitalize()} {case.case_id} is at {case.prediction:.2f}."
-        tail = (
-            f" It is one of the training rows ({status}): its score is out of fold."
-            if case.scored == "out_of_fold"
-            else (f" ({status})" if status else "")
-        )
-        parts.append(head + tail)
-    for failure in failures[:5]:
-        parts.append(f"Not explained: {failure['error']}.")
+        parts.append(head + (f" Its row: {known}." if known else ""))
+    if len(cases) > 10:
+        parts.append(f"The table shows all {len(cases)}.")
+    parts += [f"Not explained: {failure['error']}." for failure in failures[:5]]
     return "\n\n".join(parts)
 
 
 def _plain_text(value: Any) -> str:
+    if isinstance(value, str):
+        return value.removesuffix("T00:00:00").removesuffix(" 00:00:00")
     return str(value)[:10] if hasattr(value, "isoformat") else number(value)
 
 
