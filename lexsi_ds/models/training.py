@@ -1,8 +1,9 @@
 """One training, from a context frame to a model folder: check, screen, encode, validate both estimators, choose, refit,
 write the card.
 
-Rows are put into canonical order first, so that the order of the frame never matters. Must never train on a row without
-an outcome or on a row twice, and never leave anything out without saying so on the card.
+Rows are put into canonical order first and linear algebra runs on one thread, so that neither the order of the frame nor
+the machine matters. Must never train on a row without an outcome or on a row twice, and never leave anything out without
+saying so on the card.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 import pandas as pd
 import sklearn
 import xgboost as xgb
+from threadpoolctl import threadpool_limits
 
 from lexsi_ds import __version__
 from lexsi_ds.errors import BadInput, ModelRefused
@@ -61,6 +63,7 @@ class _Rows:
     notes: tuple[str, ...]
 
 
+@threadpool_limits.wrap(limits=1)
 def train_model(
     frame: pd.DataFrame, task: TaskSpec, model_type: str | None, origin: Origin, threads: int, say: Say
 ) -> Parts:
