@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from lexsi_ds.agent.tools.base import FunctionTool, ToolArgs, ToolResult, ToolSpec, refuse
+from lexsi_ds.agent.tools.base import FunctionTool, ToolArgs, ToolResult, ToolSpec
 
 if TYPE_CHECKING:
     from lexsi_ds.agent.context import AgentContext
+
+_OUTLINE = 25
+"""Most labels of one section in an outline."""
 
 
 class QueryKgArgs(ToolArgs):
@@ -24,25 +27,21 @@ class QueryKgArgs(ToolArgs):
 def _run(args: QueryKgArgs, ctx: AgentContext) -> ToolResult:
     graph = ctx.knowledge.graph
     if args.node:
-        hit = graph.node(args.node)
-        if hit is None:
-            return refuse(
-                f"No node named {args.node!r} in the knowledge graph. Call query_kg without arguments for the outline."
-            )
-        hits, mode = [hit], "node"
+        hits, mode = [graph.node(args.node)], "node"
     elif args.search:
         hits, mode = graph.search(args.search, args.top_k, question=ctx.cache.get("question")), "search"
     elif args.section:
         hits, mode = graph.section(args.section), "section"
     else:
-        outline = graph.outline()
+        outline = "\n".join(_outline_line(section, labels) for section, labels in graph.outline().items())
         return ToolResult(ok=True, summary=outline, payload={"mode": "outline", "hits": [], "text": outline})
-    if not hits:
-        return ToolResult(
-            ok=True, summary="Nothing in the knowledge graph matches.", payload={"mode": mode, "hits": []}
-        )
-    lines = [f"- [{h.section}] {h.label}: {h.text}" for h in hits]
+    lines = [f"- [{h.section}] {h.label}: {h.text}" for h in hits] or ["Nothing in the knowledge graph matches."]
     return ToolResult(ok=True, summary="\n".join(lines), payload={"mode": mode, "hits": [h.model_dump() for h in hits]})
+
+
+def _outline_line(section: str, labels: list[str]) -> str:
+    more = f", and {len(labels) - _OUTLINE} more" if len(labels) > _OUTLINE else ""
+    return f"{section} ({len(labels)}): {', '.join(labels[:_OUTLINE]) or 'none'}{more}"
 
 
 TOOL = FunctionTool(
