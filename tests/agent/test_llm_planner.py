@@ -130,7 +130,7 @@ def test_no_payload_beyond_the_preview_reaches_a_prompt(application, demo_handle
     ]
     events, endpoint = ask(application, demo_handle, tmp_path, "How many accounts?", script)
     assert returned(events)[0].ok
-    shown = [n for n in range(7_000_000, 7_020_000) if str(n) in endpoint.prompts()]
+    shown = [n for n in range(7_000_001, 7_020_000) if str(n) in endpoint.prompts()]
     assert 0 < len(shown) <= 20
 
 

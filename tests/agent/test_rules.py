@@ -54,12 +54,12 @@ def test_invalid_arguments_are_named(application, demo_handle, tmp_path: Path) -
 
 def test_an_ambiguous_noun_needs_the_knowledge_graph_before_sql(application, demo_handle, tmp_path: Path) -> None:
     script = [
-        call("text_to_sql", question="Which loans defaulted?"),
+        call("text_to_sql", question="Which loans are in default?"),
         call("run_sql", sql="SELECT count(*) AS n FROM loan"),
-        call("query_kg", search="Which loans defaulted?"),
+        call("query_kg", search="Which loans are in default?"),
         call("run_sql", sql="SELECT count(*) AS n FROM loan"),
     ]
-    events, _, _ = play(application, demo_handle, tmp_path, "Which loans defaulted?", script)
+    events, _, _ = play(application, demo_handle, tmp_path, "Which loans are in default?", script)
     assert [r.ok for r in returned(events)] == [False, False, True, True]
     assert "query_kg" in returned(events)[0].summary
 
