@@ -19,10 +19,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from lexsi_ds import errors
-from lexsi_ds.errors import LexsiError, Stopped, WorkerEnd, WorkerFailed
+from lexsi_ds.errors import Stopped, WorkerFailed
 from lexsi_ds.jobs.cancel import Cancel
 from lexsi_ds.jobs.channel import FrameTooLargeError
+from lexsi_ds.jobs.endings import failure, rebuilt
 from lexsi_ds.jobs.keeper import Keeper
 from lexsi_ds.jobs.limits import Lane, Limits, cpu_seconds, lane_limits
 from lexsi_ds.jobs.owner import Owner, forget_dead
@@ -35,16 +35,6 @@ Tell = Callable[[dict[str, Any]], None]
 MAX_TASKS = 500
 _TIDY_WITHIN_S = 30
 _START_TRIES = 3
-_WORK: dict[Lane, str] = {"sql": "the query", "ml": "the model", "ingest": "the import"}
-
-_ENDS: dict[WorkerEnd, tuple[str, str]] = {
-    "memory": ("It needed more memory than one worker may use.", "Ask for fewer rows, columns or groups at once."),
-    "cpu": ("It used up the processor time that one task may take.", "Ask for less at once, or raise the time limit."),
-    "timeout": ("It took longer than one task may take.", "Ask for less at once, or raise the time limit."),
-    "disk": ("It wrote more to disk than one task may write.", "Ask for less at once, or free some disk space."),
-    "crash": ("The worker process ended unexpectedly.", "Try again; home/logs/workers.log has what it said last."),
-    "error": ("The worker met an error it did not expect.", "Try again; home/logs/workers.log has the details."),
-}
 
 
 class _LaneState:
@@ -144,16 +134,16 @@ class Pool:
             worker.affinity, worker.served_at = affinity, time.monotonic()
             keep = message.get("kind") != "memory" and worker.tasks < MAX_TASKS
             if message["t"] == "err":
-                raise _rebuilt(message, worker.lane)
+                raise rebuilt(message, worker.lane)
             return message["result"]
         except FrameTooLargeError as error:
-            raise failure("error", _WORK[worker.lane]) from error
+            raise failure("error", worker.lane) from error
         except EOFError:
             cancel.disarm()
             cancel.check()
             if self._closing:
                 raise Stopped from None
-            raise failure(worker.end_kind(), _WORK[worker.lane]) from None
+            raise failure(worker.end_kind(), worker.lane) from None
         finally:
             cancel.disarm()
             if keep:
@@ -178,7 +168,7 @@ class Pool:
             if not worker.channel.poll(end - time.monotonic()):
                 worker.kill()
                 worker.wait()
-                raise failure("timeout", f"after {wait:g} s")
+                raise failure("timeout", worker.lane, f"after {wait:g} s")
             message = worker.channel.receive()
             if message["t"] != "progress":
                 return message
@@ -281,24 +271,6 @@ class Pool:
                 state.failed_starts += 1
             self._turn.notify_all()
         worker.discard()
-
-
-def failure(kind: WorkerEnd, where: str) -> WorkerFailed:
-    """A worker's end in a person's words."""
-    what, to_do = _ENDS[kind]
-    return WorkerFailed(kind, what, where=where, to_do=to_do)
-
-
-def _rebuilt(message: dict[str, Any], lane: Lane) -> LexsiError:
-    """The handler's error as the class it had; an unexpected one stays in the log."""
-    known = getattr(errors, str(message.get("class")), None)
-    if not (isinstance(known, type) and issubclass(known, LexsiError)):
-        log.error("a task of lane %s failed: %s", lane, message.get("log"))
-        return failure(message.get("kind") or "error", _WORK[lane])
-    what, where, to_do = message["what"], message["where"], message["to_do"]
-    if issubclass(known, WorkerFailed):
-        return WorkerFailed(message["kind"], what, where=where, to_do=to_do)
-    return known(what, where=where, to_do=to_do)
 
 
 def _best(idle: list[WorkerProcess], affinity: str | None) -> WorkerProcess:
