@@ -16,7 +16,7 @@ from typing import Any
 FactValue = float | int | str
 Facts = Mapping[str, FactValue]
 
-_DATE = re.compile(r"\b(\d{4})-(\d{2})(?:-(\d{2}))?\b")
+_DATE = re.compile(r"(?<![\w-])(\d{4})-(\d{2})(?:-(\d{2}))?(?![\d-])")
 _NUMBER = re.compile(
     r"(?<![\w.])(?P<sign>[-−+±]\s?)?(?P<digits>\d{1,3}(?:[,\u202f\u00a0]\d{3})+|\d+)(?P<fraction>\.\d+)?"
     r"(?P<exponent>[eE][-+]?\d+)?\s?(?P<scale>%|‰|percentage points?|percent|points?|k\b|thousand\b|m\b|million\b|bn\b|billion\b)?",

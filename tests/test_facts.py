@@ -24,6 +24,7 @@ from lexsi_ds.facts import check, facts_of, mentions
         ("Loan 4959 is at 0.71.", {"id": "4959", "p": 0.7081}),
         ("Dates end on 1998-12-31.", {"today": "1998-12-31"}),
         ("About 1.06 million rows.", {"rows": 1_056_320}),
+        ("It began on 1995-10-22.", {"row.date": "1995-10-22T00:00:00"}),
         ("In 1998 it was 2.5%.", {"year": 1998, "rate": 2.53}),
         ("No number at all.", {}),
     ],

@@ -75,7 +75,7 @@ def _origin(text: _Text) -> list[str]:
     if text.case.scored != "out_of_fold":
         return []
     text.facts["known"] = text.task.known_meaning
-    return [f"It trained the model ({text.task.known_meaning}), so this score comes from models that did not see it."]
+    return [f"It is a training row ({text.task.known_meaning}): this score is out of fold, from models that did not see it."]
 
 
 def _value(text: _Text, driver: CaseDriver) -> str:

@@ -118,7 +118,7 @@ def test_one_point_is_singular_and_nothing_worth_a_point_is_said_so() -> None:
 
 def test_a_training_row_is_said_to_be_one() -> None:
     text, _ = case_sentence(case(LOWEST, scored="out_of_fold"), TASK)
-    assert text.endswith("It trained the model (finished loans), so this score comes from models that did not see it.")
+    assert text.endswith("It is a training row (finished loans): this score is out of fold, from models that did not see it.")
 
 
 def test_the_log_odds_scale_is_named() -> None:
