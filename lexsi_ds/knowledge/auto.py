@@ -13,7 +13,7 @@ import pandas as pd
 from lexsi_ds.data.handle import Column, DatasetHandle, Table
 from lexsi_ds.knowledge import thesaurus as th
 from lexsi_ds.knowledge.flags import flag_meanings, metrics_of, outcomes_of
-from lexsi_ds.knowledge.model import ColumnModel, ColumnRole, Relationship, SemanticModel, TableModel
+from lexsi_ds.knowledge.model import ColumnModel, ColumnRole, Disambiguation, Relationship, SemanticModel, TableModel
 from lexsi_ds.knowledge.stored import StoredAs, stored_as
 from lexsi_ds.knowledge.words import plural, singular, split_name
 
@@ -21,29 +21,65 @@ ValueReader = Callable[[str], pd.DataFrame]
 _CATEGORY_MOST = 60
 
 
-def automatic_model(handle: DatasetHandle, values: ValueReader, *, known: frozenset[str] = frozenset()) -> SemanticModel:
+def automatic_model(
+    handle: DatasetHandle, values: ValueReader, *, known: frozenset[str] = frozenset()
+) -> SemanticModel:
     """The model of a source. Tables named in ``known`` are described elsewhere, so their texts are not probed."""
     tables, columns = [], []
     for table in handle.tables:
         stored = {} if table.name in known else stored_as(table, values)
         key = _key_of(table)
-        of_table = [_column(table, c, key, stored.get(c.name), values, probe=table.name not in known) for c in table.columns]
+        of_table = [
+            _column(table, c, key, stored.get(c.name), values, probe=table.name not in known) for c in table.columns
+        ]
         columns += of_table
         tables.append(_table(table, key, of_table, alone=len(handle.tables) == 1))
     links = _relationships(handle, tables, values)
     linked = {(r.child, r.child_column) for r in links}
-    columns = [c.model_copy(update={"role": "link"}) if (c.table, c.name) in linked and c.role != "key" else c for c in columns]
+    columns = [
+        c.model_copy(update={"role": "link"}) if (c.table, c.name) in linked and c.role != "key" else c for c in columns
+    ]
     bridges = {t.name for t in tables if _only_links(t, columns)}
     tables = [t.model_copy(update={"bridge": t.name in bridges}) for t in tables]
     model = SemanticModel(tables=tuple(tables), columns=tuple(columns), relationships=tuple(links))
     model = model.model_copy(update={"metrics": metrics_of(model)})
-    return model.model_copy(update={"outcomes": outcomes_of(model)})
+    shared = _shared_names(model)
+    return model.model_copy(
+        update={
+            "outcomes": outcomes_of(model),
+            "disambiguations": shared,
+            "ambiguous": tuple(d.noun for d in shared),
+        }
+    )
+
+
+def _shared_names(model: SemanticModel) -> tuple[Disambiguation, ...]:
+    """Names that several tables give to a column of their own: which one is meant must be said."""
+    places: dict[str, list[str]] = {}
+    for column in model.columns:
+        if column.role not in ("key", "link"):
+            places.setdefault(column.label, []).append(f"{column.table}.{column.name}")
+    return tuple(
+        Disambiguation(
+            noun=label, words=(label,), triggers=(), text=f"'{label}' exists in several tables: {', '.join(where)}."
+        )
+        for label, where in places.items()
+        if len(where) > 1
+    )
 
 
 def _key_of(table: Table) -> str | None:
-    unique = [c for c in table.columns if table.rows > 1 and c.distinct == table.rows and not c.nulls and c.family in ("number", "text")]
+    unique = [
+        c
+        for c in table.columns
+        if table.rows > 1 and c.distinct == table.rows and not c.nulls and c.family in ("number", "text")
+    ]
     named = [c for c in unique if _looks_like_key(c.name)]
-    own = [c for c in named if set(split_name(c.name)) & {singular(w) for w in split_name(table.name)} or c.name.casefold() == "id"]
+    own = [
+        c
+        for c in named
+        if set(split_name(c.name)) & {singular(w) for w in split_name(table.name)} or c.name.casefold() == "id"
+    ]
     found = own or named
     return found[0].name if found else None
 
@@ -60,20 +96,33 @@ def _column(
     label = " ".join(words) or column.name
     if stored and stored.kind == "number_text" and _looks_like_key(column.name):
         stored = None
-    family = "number" if stored and stored.kind == "number_text" else "date" if stored and stored.kind == "date_text" else column.family
+    family = (
+        "number"
+        if stored and stored.kind == "number_text"
+        else "date"
+        if stored and stored.kind == "date_text"
+        else column.family
+    )
     meanings = flag_meanings(column, label, (lambda: values(_values_sql(table, column))) if probe else None)
     role = _role(table, column, key, family, is_flag=bool(meanings))
     unique_text = family == "text" and table.rows > 20 and column.distinct > 0.95 * max(1, table.rows - column.nulls)
     singular_label = " ".join([*words[:-1], singular(words[-1])]) if words else label
     return ColumnModel(
-        table=table.name, name=column.name, label=label, role=role,
+        table=table.name,
+        name=column.name,
+        label=label,
+        role=role,
         synonyms=(*th.COLUMN_SYNONYMS.get(singular_label, ()), *(["".join(words)] if len(words) > 1 else [])),
         additive=family == "number" and bool(set(words) & th.ADDITIVE_WORDS),
-        stored=stored.kind if stored else "native", date_format=stored.date_format if stored else None,
+        stored=stored.kind if stored else "native",
+        date_format=stored.date_format if stored else None,
         values=meanings,
         protected=column.protected or bool(set(words) & th.PROTECTED_WORDS) or "".join(words) in th.PROTECTED_WORDS,
-        masked=column.masked, identifier=column.identifier or column.name == key or unique_text,
-        distinct=column.distinct, nulls=column.nulls + (stored.blanks if stored else 0), comment=column.comment or "",
+        masked=column.masked,
+        identifier=column.identifier or column.name == key or unique_text,
+        distinct=column.distinct,
+        nulls=column.nulls + (stored.blanks if stored else 0),
+        comment=column.comment or "",
     )
 
 
@@ -110,10 +159,21 @@ def _table(table: Table, key: str | None, columns: list[ColumnModel], *, alone: 
     if alone:
         synonyms += ["row", "record", "entry"]
     times = [c for c in columns if c.role == "time" and not c.protected]
-    labels = [c for c in columns if c.role in ("text", "category") and set(split_name(c.name)) & {"name", "title"} and not c.masked]
+    labels = [
+        c
+        for c in columns
+        if c.role in ("text", "category") and set(split_name(c.name)) & {"name", "title"} and not c.masked
+    ]
     return TableModel(
-        name=table.name, label=label, plural=plural(label), synonyms=tuple(dict.fromkeys(s for s in synonyms if s != label)),
-        rows=table.rows, key=key, time=_cutoff(times), names=tuple(c.name for c in labels[:2]), comment=table.comment or "",
+        name=table.name,
+        label=label,
+        plural=plural(label),
+        synonyms=tuple(dict.fromkeys(s for s in synonyms if s != label)),
+        rows=table.rows,
+        key=key,
+        time=_cutoff(times),
+        names=tuple(c.name for c in labels[:2]),
+        comment=table.comment or "",
     )
 
 
@@ -151,17 +211,28 @@ def _relationships(handle: DatasetHandle, tables: list[TableModel], values: Valu
     for child in handle.tables:
         for column in child.columns:
             for model, parent, key in keys:
-                if parent is None or key is None or parent.name == child.name or not _names_match(column.name, key, model):
+                if (
+                    parent is None
+                    or key is None
+                    or parent.name == child.name
+                    or not _names_match(column.name, key, model)
+                ):
                     continue
                 parent_key = parent.column(key)
                 if parent_key is None or parent_key.family != column.family or _own_key(child, column, tables):
                     continue
                 if _contained(child, column, parent, parent_key, values):
                     one = column.distinct == child.rows - column.nulls and child.rows > 1
-                    found.append(Relationship(
-                        child=child.name, child_column=column.name, parent=parent.name, parent_column=key,
-                        role=f"the {next(t.label for t in tables if t.name == child.name)}'s {model.label}", one_to_one=one,
-                    ))
+                    found.append(
+                        Relationship(
+                            child=child.name,
+                            child_column=column.name,
+                            parent=parent.name,
+                            parent_column=key,
+                            role=f"the {next(t.label for t in tables if t.name == child.name)}'s {model.label}",
+                            one_to_one=one,
+                        )
+                    )
     return found
 
 
@@ -177,7 +248,11 @@ def _names_match(column: str, key: str, parent: TableModel) -> bool:
     words = split_name(column)
     if tuple(words) == tuple(split_name(key)) and len(words) > 1:
         return True
-    return _looks_like_key(column) and " ".join(words[:-1]) in {parent.label, *parent.synonyms, singular(parent.name.casefold())}
+    return _looks_like_key(column) and " ".join(words[:-1]) in {
+        parent.label,
+        *parent.synonyms,
+        singular(parent.name.casefold()),
+    }
 
 
 def _contained(child: Table, column: Column, parent: Table, key: Column, values: ValueReader) -> bool:
@@ -189,4 +264,4 @@ def _contained(child: Table, column: Column, parent: Table, key: Column, values:
         f" WHERE {quoted(column.name)} IS NOT NULL) AS c LEFT JOIN {quoted(parent.name)} AS p ON p.{quoted(key.name)} = c.v"
         f" WHERE p.{quoted(key.name)} IS NULL"
     )
-    return int(frame["n"].iloc[0]) == 0
+    return bool(frame["n"].tolist() == [0])

@@ -46,10 +46,21 @@ def metrics_of(model: SemanticModel) -> tuple[Metric, ...]:
     """A rate for every yes/no column with both values: churn rate."""
     return tuple(
         Metric(
-            id=f"{c.name}_rate", label=f"{c.label} rate", table=c.table, kind="rate", unit="%",
-            words=(f"{c.label} rate", f"rate of {c.label}", f"{c.label} percentage", f"{c.label} share", f"share of {c.label}"),
+            id=f"{c.name}_rate",
+            label=f"{c.label} rate",
+            table=c.table,
+            kind="rate",
+            unit="%",
+            words=(
+                f"{c.label} rate",
+                f"rate of {c.label}",
+                f"{c.label} percentage",
+                f"{c.label} share",
+                f"share of {c.label}",
+            ),
             conditions=(Condition(table=c.table, column=c.name, op="=", values=(c.values[0].value,)),),
-            hits=f"{c.label}", text=f"share of rows with {c.name} = {c.values[0].value} among rows where it is known",
+            hits=f"{c.label}",
+            text=f"share of rows with {c.name} = {c.values[0].value} among rows where it is known",
         )
         for c in model.columns
         if c.role == "flag" and len(c.values) == 2
@@ -75,7 +86,10 @@ def _outcome(table: TableModel, column: ColumnModel) -> Outcome:
     rows = plural(table.label)
     said = {"false": "No", "true": "Yes"}.get(no, no)
     return Outcome(
-        id=f"{table.name}.{column.name}", name=f"{table.label.capitalize()} {column.label}", table=table.name, label=column.label,
+        id=f"{table.name}.{column.name}",
+        name=f"{table.label.capitalize()} {column.label}",
+        table=table.name,
+        label=column.label,
         words=tuple(dict.fromkeys((column.label, *column.synonyms, singular(column.label), *verbs))),
         target=f"y_{'_'.join(split_name(column.name))}",
         positive=(Condition(table=table.name, column=column.name, op="=", values=(yes,)),),
@@ -83,6 +97,10 @@ def _outcome(table: TableModel, column: ColumnModel) -> Outcome:
         known=(Condition(table=table.name, column=column.name, op="is not null"),),
         known_meaning=f"{rows} whose {column.name} is known",
         unknown=(unknown,),
-        unknown_meaning=f"current {rows} ({column.name} = {said})" if of_folds else f"{rows} whose {column.name} is not known yet",
-        display=(column.name,), target_columns=(column.name,), out_of_fold=of_folds,
+        unknown_meaning=f"current {rows} ({column.name} = {said})"
+        if of_folds
+        else f"{rows} whose {column.name} is not known yet",
+        display=(column.name,),
+        target_columns=(column.name,),
+        out_of_fold=of_folds,
     )

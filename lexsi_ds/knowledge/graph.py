@@ -7,19 +7,22 @@ It reads the semantic model only, never the data.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from dataclasses import dataclass
 
 from lexsi_ds.data.handle import Value
 from lexsi_ds.errors import NotFound
 from lexsi_ds.knowledge.model import Condition, RolePath, Section, SemanticModel, TableModel
-from lexsi_ds.knowledge.words import nearest, phrase
+from lexsi_ds.knowledge.words import fold, nearest, phrase
 
 SECTIONS: tuple[Section, ...] = ("concepts", "disambigs", "metrics", "join_paths", "tables")
 WEAK_SCORE = 2.0
 """A best hit below this says little: the search is then widened by the run's question."""
 _COMMON = frozenset(
-    phrase("a an the of in on at by for to and or is are was were be do does did how many much what which who when where our we my")
+    phrase(
+        "a an the of in on at by for to and or is are was were be do does did how many much what which who when where our we my"
+    )
 )
 _TRIGGER_BONUS = 4.0
 
@@ -71,8 +74,11 @@ class KnowledgeGraph:
             if wanted in (found.id.casefold(), found.label.casefold()):
                 return found.hit()
         near = nearest(wanted, {n.label.casefold() for n in self._nodes})
-        raise NotFound(f"No node is called {label[:80]!r}.", where="knowledge graph",
-                       to_do=f"Did you mean {near!r}?" if near else "Ask for the outline to see all nodes.")
+        raise NotFound(
+            f"No node is called {label[:80]!r}.",
+            where="knowledge graph",
+            to_do=f"Did you mean {near!r}?" if near else "Ask for the outline to see all nodes.",
+        )
 
     def search(self, text: str, top_k: int = 8, question: str | None = None) -> list[KgHit]:
         """The best nodes for a text, best first. Weak hits are widened by the run's question."""
@@ -80,11 +86,24 @@ class KnowledgeGraph:
         if question and question != text and max(scores.values(), default=0.0) < WEAK_SCORE:
             for node_id, score in self._scores(question).items():
                 scores[node_id] = scores.get(node_id, 0.0) + score / 2
-        ranked = sorted(((s, n) for n in self._nodes if (s := scores.get(n.id, 0.0)) > 0), key=lambda p: (-p[0], p[1].id))
+        ranked = sorted(
+            ((s, n) for n in self._nodes if (s := scores.get(n.id, 0.0)) > 0), key=lambda p: (-p[0], p[1].id)
+        )
         return [n.hit(s) for s, n in ranked[: max(1, top_k)]]
 
+    def ambiguous_nouns(self, question: str) -> list[str]:
+        """Nouns of the question that mean several things on this source, in the order in which they appear."""
+        words = list(phrase(question))
+        found: dict[str, int] = {}
+        for noun in self.model.ambiguous:
+            form = phrase(noun)
+            place = next((i for i in range(len(words)) if tuple(words[i : i + len(form)]) == form), None)
+            if place is not None:
+                found[noun] = place
+        return sorted(found, key=lambda n: found[n])
+
     def _scores(self, text: str) -> dict[str, float]:
-        words = [w for w in phrase(text)]
+        words = list(phrase(text))
         told = set(words) - _COMMON
         scores: dict[str, float] = {}
         for node in self._nodes:
@@ -96,24 +115,14 @@ class KnowledgeGraph:
         return scores
 
 
-def ambiguous_nouns(model: SemanticModel, question: str) -> list[str]:
-    """Nouns of the question that mean several things on this source, in the order in which they appear."""
-    words = list(phrase(question))
-    found: dict[str, int] = {}
-    for noun in model.ambiguous:
-        forms = {phrase(noun)} | {phrase(w) for d in model.disambiguations if d.noun == noun for w in (d.noun,)}
-        places = [i for f in forms for i in range(len(words)) if tuple(words[i : i + len(f)]) == f]
-        if places:
-            found[noun] = min(places)
-    return sorted(found, key=lambda n: found[n])
-
-
 def _contains(words: list[str], part: tuple[str, ...]) -> bool:
     return bool(part) and any(tuple(words[i : i + len(part)]) == part for i in range(len(words) - len(part) + 1))
 
 
-def _node(section: Section, label: str, text: str, words: tuple[str, ...] = (), triggers: tuple[str, ...] = ()) -> _Node:
-    slug = "_".join(phrase(label)) or "node"
+def _node(
+    section: Section, label: str, text: str, words: tuple[str, ...] = (), triggers: tuple[str, ...] = ()
+) -> _Node:
+    slug = "_".join(re.findall(r"[a-z0-9]+", fold(label))) or "node"
     counted = Counter(w for t in (label, label, text, *words) for w in phrase(t) if w not in _COMMON)
     phrases = tuple(sorted({p for t in (*triggers, *words) if len(p := phrase(t)) > 1 or t in triggers}))
     return _Node(f"{section}:{slug}", label, section, text, phrases, counted)
@@ -121,13 +130,31 @@ def _node(section: Section, label: str, text: str, words: tuple[str, ...] = (), 
 
 def _nodes(model: SemanticModel) -> list[_Node]:
     made = [_node("concepts", c.label, c.text, c.words) for c in model.concepts]
-    made += [_node("concepts", s.label, f"{s.table}: {s.text or _tests(s.conditions)}", s.words) for s in model.segments]
-    made += [_node("concepts", o.name, f"Can be predicted for {o.table}: 1 means {o.positive_meaning}; known for {o.known_meaning};"
-                   f" scored: {o.unknown_meaning}.", o.words) for o in model.outcomes]
+    made += [
+        _node("concepts", s.label, f"{s.table}: {s.text or _tests(s.conditions)}", s.words) for s in model.segments
+    ]
+    made += [
+        _node(
+            "concepts",
+            o.name,
+            f"Can be predicted for {o.table}: 1 means {o.positive_meaning}; known for {o.known_meaning};"
+            f" scored: {o.unknown_meaning}.",
+            o.words,
+        )
+        for o in model.outcomes
+    ]
     made += [_node("disambigs", d.noun, d.text, d.words, d.triggers) for d in model.disambiguations]
     made += [_node("metrics", m.label, f"{m.text or m.label} ({m.table})", m.words, m.words) for m in model.metrics]
-    made += [_node("join_paths", f"{r.child} to {r.parent}", f"{r.child}.{r.child_column} = {r.parent}.{r.parent_column}: {r.role or 'link'}",
-                   r.words, r.words) for r in model.relationships]
+    made += [
+        _node(
+            "join_paths",
+            f"{r.child} to {r.parent}",
+            f"{r.child}.{r.child_column} = {r.parent}.{r.parent_column}: {r.role or 'link'}",
+            r.words,
+            r.words,
+        )
+        for r in model.relationships
+    ]
     made += [_node("join_paths", p.name, _path_text(p), p.words, p.words) for p in model.paths]
     made += [_node("tables", t.name, _table_text(model, t), (t.label, t.plural, *t.synonyms)) for t in model.tables]
     return _told_apart(made)
@@ -150,7 +177,11 @@ def _tests(conditions: tuple[Condition, ...]) -> str:
 def _path_text(path: RolePath) -> str:
     steps = " and ".join(f"{s.table}.{s.column} = {s.to_table}.{s.to_column}" for s in path.steps)
     tests = _tests(path.conditions)
-    return f"{path.start} to {path.end}: {steps}" + (f", where {tests}" if tests else "") + (f" ({path.said})" if path.said else "")
+    return (
+        f"{path.start} to {path.end}: {steps}"
+        + (f", where {tests}" if tests else "")
+        + (f" ({path.said})" if path.said else "")
+    )
 
 
 def _table_text(model: SemanticModel, table: TableModel) -> str:
@@ -159,4 +190,6 @@ def _table_text(model: SemanticModel, table: TableModel) -> str:
         codes = ", ".join(f"{m.value} = {m.label}" for m in column.values if m.label)
         unit = f", {column.unit}" if column.unit else ""
         parts.append(f"{column.name} ({column.label}{unit}{': ' + codes if codes else ''})")
-    return (f"{table.comment} " if table.comment else "") + f"One row is one {table.label}. Columns: " + "; ".join(parts)
+    return (
+        (f"{table.comment} " if table.comment else "") + f"One row is one {table.label}. Columns: " + "; ".join(parts)
+    )

@@ -28,8 +28,13 @@ from lexsi_ds.knowledge.model import (
 
 _BANK = Path(__file__).with_name("bank.yaml")
 _MARKS = {
-    "loan": {"loan_id", "account_id", "status"}, "account": {"account_id", "frequency"}, "disp": {"client_id", "account_id", "type"},
-    "client": {"client_id"}, "district": {"A2", "A3"}, "card": {"card_id", "disp_id"}, "order": {"order_id", "account_id"},
+    "loan": {"loan_id", "account_id", "status"},
+    "account": {"account_id", "frequency"},
+    "disp": {"client_id", "account_id", "type"},
+    "client": {"client_id"},
+    "district": {"A2", "A3"},
+    "card": {"card_id", "disp_id"},
+    "order": {"order_id", "account_id"},
     "trans": {"trans_id", "account_id"},
 }
 
@@ -63,20 +68,34 @@ def _overlay(handle: DatasetHandle, derived: SemanticModel, book: dict[str, Any]
         entry = book["tables"].get(model.name)
         table = handle.table(model.name)
         tables.append(_table(model, entry, table) if entry and table else model)
-        columns += [_column(c, (entry or {}).get("columns", {}).get(c.name), table) for c in derived.of_table(model.name)]
+        columns += [
+            _column(c, (entry or {}).get("columns", {}).get(c.name), table) for c in derived.of_table(model.name)
+        ]
     have = {(c.table, c.name) for c in columns}
     links = _links(book, handle, have)
     named = {(r.child, r.child_column) for r in links}
-    links += [r for r in derived.relationships if (r.child, r.child_column) not in named and r.child not in book["tables"]]
-    paths = [p for p in (_path(e) for e in book["paths"]) if all({(s.table, s.column), (s.to_table, s.to_column)} <= have for s in p.steps)]
+    links += [
+        r for r in derived.relationships if (r.child, r.child_column) not in named and r.child not in book["tables"]
+    ]
+    paths = [
+        p
+        for p in (_path(e) for e in book["paths"])
+        if all({(s.table, s.column), (s.to_table, s.to_column)} <= have for s in p.steps)
+    ]
     return SemanticModel(
-        tables=tuple(tables), columns=tuple(columns), relationships=tuple(links), paths=tuple(paths),
+        tables=tuple(tables),
+        columns=tuple(columns),
+        relationships=tuple(links),
+        paths=tuple(paths),
         segments=tuple(s for s in (_segment(e) for e in book["segments"]) if _held(s.conditions, have)),
         metrics=tuple(m for m in (_metric(e) for e in book["metrics"]) if _held(m.conditions, have)),
-        outcomes=(*(o for o in (_outcome(e) for e in book["outcomes"]) if _held(o.positive, have)),
-                  *(o for o in derived.outcomes if o.table not in book["tables"])),
+        outcomes=(
+            *(o for o in (_outcome(e) for e in book["outcomes"]) if _held(o.positive, have)),
+            *(o for o in derived.outcomes if o.table not in book["tables"]),
+        ),
         disambiguations=tuple(Disambiguation(**e) for e in book["disambiguations"]),
-        concepts=tuple(Concept(**e) for e in book["concepts"]), ambiguous=tuple(book["ambiguous"]),
+        concepts=tuple(Concept(**e) for e in book["concepts"]),
+        ambiguous=tuple(book["ambiguous"]),
     )
 
 
@@ -88,10 +107,18 @@ def _table(model: TableModel, entry: dict[str, Any], table: Table) -> TableModel
     names = {c.name for c in table.columns}
     key = entry["key"] if entry["key"] in names else model.key
     return TableModel(
-        name=model.name, label=entry["label"], plural=entry["plural"], synonyms=tuple(entry.get("synonyms", ())), rows=table.rows,
-        key=key, time=entry.get("time") if entry.get("time") in names else None, size=entry.get("size"),
-        names=tuple(n for n in entry.get("names", ()) if n in names), bridge=bool(entry.get("bridge")),
-        flows=tuple(f for f in entry.get("flows", ()) if f["column"] in names), comment=entry["comment"],
+        name=model.name,
+        label=entry["label"],
+        plural=entry["plural"],
+        synonyms=tuple(entry.get("synonyms", ())),
+        rows=table.rows,
+        key=key,
+        time=entry.get("time") if entry.get("time") in names else None,
+        size=entry.get("size"),
+        names=tuple(n for n in entry.get("names", ()) if n in names),
+        bridge=bool(entry.get("bridge")),
+        flows=tuple(f for f in entry.get("flows", ()) if f["column"] in names),
+        comment=entry["comment"],
     )
 
 
@@ -103,14 +130,25 @@ def _column(derived: ColumnModel, entry: dict[str, Any] | None, table: Table | N
     if column is not None and column.family == "text":
         stored = {"time": "date_text", "measure": "number_text"}.get(entry["role"], "native")
     meanings = [{"value": code, **meant} for code, meant in entry.get("values", {}).items()]
-    return ColumnModel.model_validate({
-        **derived.model_dump(), "label": entry["label"], "role": entry["role"], "synonyms": entry.get("words", ()),
-        "verbs": entry.get("verbs", ()), "unit": entry.get("unit"), "additive": entry.get("additive", False), "stored": stored,
-        "values": meanings, "protected": derived.protected or entry.get("protected", False),
-        "masked": derived.masked or entry.get("masked", False),
-        "identifier": entry.get("identifier", False) or entry["role"] == "key",
-        "counted": entry.get("counted", ()), "bigger": entry.get("bigger", ()), "smaller": entry.get("smaller", ()),
-    })
+    return ColumnModel.model_validate(
+        {
+            **derived.model_dump(),
+            "label": entry["label"],
+            "role": entry["role"],
+            "synonyms": entry.get("words", ()),
+            "verbs": entry.get("verbs", ()),
+            "unit": entry.get("unit"),
+            "additive": entry.get("additive", False),
+            "stored": stored,
+            "values": meanings,
+            "protected": derived.protected or entry.get("protected", False),
+            "masked": derived.masked or entry.get("masked", False),
+            "identifier": entry.get("identifier", False) or entry["role"] == "key",
+            "counted": entry.get("counted", ()),
+            "bigger": entry.get("bigger", ()),
+            "smaller": entry.get("smaller", ()),
+        }
+    )
 
 
 def _links(book: dict[str, Any], handle: DatasetHandle, have: set[tuple[str, str]]) -> list[Relationship]:
@@ -123,7 +161,9 @@ def _links(book: dict[str, Any], handle: DatasetHandle, have: set[tuple[str, str
         if child is None or column is None or (parent, key) not in have:
             continue
         really_one = column.distinct == child.rows - column.nulls
-        links.append(Relationship(**{**entry, "parent_column": key, "one_to_one": entry.get("one_to_one", False) and really_one}))
+        links.append(
+            Relationship(**{**entry, "parent_column": key, "one_to_one": entry.get("one_to_one", False) and really_one})
+        )
     return links
 
 
@@ -147,4 +187,3 @@ def _metric(entry: dict[str, Any]) -> Metric:
 def _outcome(entry: dict[str, Any]) -> Outcome:
     lists = {k: _owned(entry["table"], entry[k]) for k in ("positive", "known", "unknown")}
     return Outcome.model_validate({**entry, **lists})
-

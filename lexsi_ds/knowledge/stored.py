@@ -40,23 +40,28 @@ def _test(
     parts = []
     for i, name in enumerate(names):
         text = f"nullif(trim({_quoted(name)}), '')"
-        parts += [f"count({text}) AS n{i}", f"count({_quoted(name)}) AS a{i}", f"count(TRY_CAST({text} AS DOUBLE)) AS f{i}",
-                  f"count(TRY_CAST({text} AS TIMESTAMP)) AS d{i}"]
+        parts += [
+            f"count({text}) AS n{i}",
+            f"count({_quoted(name)}) AS a{i}",
+            f"count(TRY_CAST({text} AS DOUBLE)) AS f{i}",
+            f"count(TRY_CAST({text} AS TIMESTAMP)) AS d{i}",
+        ]
         parts += [f"count(try_strptime({text}, '{form}')) AS d{i}_{j}" for j, form in enumerate(_FORMATS)]
-    row = values(f"SELECT {', '.join(parts)} FROM {source} AS t").iloc[0]
+    frame = values(f"SELECT {', '.join(parts)} FROM {source} AS t")
+    row = {str(name): int(value) for name, value in frame.to_dict("records")[0].items()}
     return {name: _verdict(row, i, name) for i, name in enumerate(names)}
 
 
-def _verdict(row: pd.Series, i: int, name: str) -> StoredAs | None:
-    filled, blanks = int(row[f"n{i}"]), int(row[f"a{i}"]) - int(row[f"n{i}"])
+def _verdict(row: dict[str, int], i: int, name: str) -> StoredAs | None:
+    filled, blanks = row[f"n{i}"], row[f"a{i}"] - row[f"n{i}"]
     if not filled:
         return None
-    if int(row[f"d{i}"]) == filled and int(row[f"f{i}"]) < filled:
+    if row[f"d{i}"] == filled and row[f"f{i}"] < filled:
         return StoredAs(kind="date_text", blanks=blanks)
-    dated = next((form for j, form in enumerate(_FORMATS) if int(row[f"d{i}_{j}"]) == filled), None)
+    dated = next((form for j, form in enumerate(_FORMATS) if row[f"d{i}_{j}"] == filled), None)
     if dated and (dated != "%Y%m%d" or "date" in name.casefold()):
         return StoredAs(kind="date_text", date_format=dated, blanks=blanks)
-    return StoredAs(kind="number_text", blanks=blanks) if int(row[f"f{i}"]) == filled else None
+    return StoredAs(kind="number_text", blanks=blanks) if row[f"f{i}"] == filled else None
 
 
 def _quoted(name: str) -> str:

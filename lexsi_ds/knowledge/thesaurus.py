@@ -5,17 +5,22 @@ Data only. A word here widens what is understood; it must never make two differe
 
 from __future__ import annotations
 
-ROW_NOISE = frozenset(
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+ROW_NOISE = _words(
     "data dataset table tbl csv tsv file list export sample full train test final raw clean cleaned view fact dim the of kaggle"
-    " churn attrition survey records record rows stg staging tmp new old copy version part all db src".split()
+    " churn attrition survey records record rows stg staging tmp new old copy version part all db src"
 )
 """Words of a table's name that do not name its rows."""
 
 KEY_ENDINGS = ("id", "key", "number", "code", "nr", "no", "uuid", "guid")
 
-PEOPLE = frozenset(
+PEOPLE = _words(
     "customer client employee passenger patient user member subscriber person student worker applicant borrower policyholder"
-    " guest driver donor voter citizen resident buyer shopper player".split()
+    " guest driver donor voter citizen resident buyer shopper player"
 )
 
 ROW_SYNONYMS: dict[str, tuple[str, ...]] = {
@@ -62,17 +67,29 @@ COLUMN_SYNONYMS: dict[str, tuple[str, ...]] = {
     "total": ("revenue", "invoice value", "value"),
 }
 
-PROTECTED_WORDS = frozenset(
+PROTECTED_WORDS = _words(
     "gender sex age marital race ethnic ethnicity religion nationality birth birthday birthdate dob senior disability disabled"
-    " pregnant pregnancy orientation citizenship over18".split()
+    " pregnant pregnancy orientation citizenship over18"
 )
 
-ADDITIVE_WORDS = frozenset(
+ADDITIVE_WORDS = _words(
     "amount total charge charges revenue sales cost costs price payment payments quantity count income volume fare value profit"
-    " spend spending paid fee fees balance units number sum loss turnover".split()
+    " spend spending paid fee fees balance units number sum loss turnover"
 )
 
-CUTOFF_WORDS = ("created", "opened", "granted", "start", "application", "applied", "order", "date", "signup", "issued", "purchase")
+CUTOFF_WORDS = (
+    "created",
+    "opened",
+    "granted",
+    "start",
+    "application",
+    "applied",
+    "order",
+    "date",
+    "signup",
+    "issued",
+    "purchase",
+)
 """Which of several dates of a row is the one to predict at, by name, best first."""
 
 YES = frozenset({"yes", "y", "true", "t", "1"})
@@ -82,16 +99,68 @@ OUTCOME_WORDS: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]
     # column word: (adjectives and nouns of the positive rows, of the negative rows, verbs that mean it will happen)
     "churn": (
         ("churned", "churner", "lost", "churn"),
-        ("not churned", "stayed", "retained", "loyal", "stayer", "current", "remaining", "non churned", "have not churned"),
-        ("churn", "churning", "leave", "leaving", "leave us", "leaving us", "cancel", "cancelling", "cancel their contract",
-         "quit", "quitting", "lose", "losing", "go away", "switch", "switch away", "walk away", "defect", "lost",
-         "cancellation", "end their contract", "terminate", "churner", "about to leave", "customer loss", "attrition"),
+        (
+            "not churned",
+            "stayed",
+            "retained",
+            "loyal",
+            "stayer",
+            "current",
+            "remaining",
+            "non churned",
+            "have not churned",
+        ),
+        (
+            "churn",
+            "churning",
+            "leave",
+            "leaving",
+            "leave us",
+            "leaving us",
+            "cancel",
+            "cancelling",
+            "cancel their contract",
+            "quit",
+            "quitting",
+            "lose",
+            "losing",
+            "go away",
+            "switch",
+            "switch away",
+            "walk away",
+            "defect",
+            "lost",
+            "cancellation",
+            "end their contract",
+            "terminate",
+            "churner",
+            "about to leave",
+            "customer loss",
+            "attrition",
+        ),
     ),
     "attrition": (
         ("left", "leaver", "quit", "resigned", "departed", "left the company", "attrited", "have left"),
         ("stayed", "stayer", "remaining", "still here", "not left", "current", "retained"),
-        ("attrition", "leave", "leaving", "quit", "quitting", "resign", "resigning", "leave us", "leaving us", "turnover",
-         "leave the company", "leaving the company", "attrit", "walk away", "hand in their notice", "go", "about to leave"),
+        (
+            "attrition",
+            "leave",
+            "leaving",
+            "quit",
+            "quitting",
+            "resign",
+            "resigning",
+            "leave us",
+            "leaving us",
+            "turnover",
+            "leave the company",
+            "leaving the company",
+            "attrit",
+            "walk away",
+            "hand in their notice",
+            "go",
+            "about to leave",
+        ),
     ),
     "survived": (
         ("survived", "survivor", "survive", "saved"),
@@ -101,7 +170,16 @@ OUTCOME_WORDS: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]
     "default": (
         ("defaulted", "defaulter", "in default", "default"),
         ("not defaulted", "performing"),
-        ("default", "defaulting", "go bad", "not pay back", "not repay", "fail to repay", "fail to pay back", "not paying back"),
+        (
+            "default",
+            "defaulting",
+            "go bad",
+            "not pay back",
+            "not repay",
+            "fail to repay",
+            "fail to pay back",
+            "not paying back",
+        ),
     ),
     "fraud": (
         ("fraudulent", "fraud"),

@@ -19,7 +19,9 @@ _LONGEST = 6
 """Most words of a value that is looked for in a question."""
 _FILLER = frozenset({"and", "the", "of", "or"})
 _SEX = {
-    "f": ("woman", "lady", "female"), "female": ("woman", "lady", "girl"), "m": ("man", "gentleman", "male"),
+    "f": ("woman", "lady", "female"),
+    "female": ("woman", "lady", "girl"),
+    "m": ("man", "gentleman", "male"),
     "male": ("man", "gentleman", "boy"),
 }
 """What people say for the values of a column named sex or gender."""
@@ -100,7 +102,11 @@ def _indexed(column: ColumnModel, rows: int) -> bool:
         return False
     if column.role in ("flag", "category"):
         return True
-    return column.role == "text" and column.distinct <= _MOST_DISTINCT and not (column.identifier and rows > _MOST_DISTINCT)
+    return (
+        column.role == "text"
+        and column.distinct <= _MOST_DISTINCT
+        and not (column.identifier and rows > _MOST_DISTINCT)
+    )
 
 
 def _distinct_sql(table: str, columns: list[ColumnModel]) -> str:

@@ -52,11 +52,20 @@ def _answer(settled: Settled, tagged: Tagged, names: Names, query: Callable[[str
     spelt = tuple(f"\u201c{a}\u201d was read as \u201c{b}\u201d." for a, b in tagged.repairs)
     logical, caveats, more = caveats_of(settled, names, query)
     return Analytic(
-        sql=write(logical, names), reading=reading_of(logical, names.model, settled.said), evidence=(*settled.evidence, *repairs),
-        value_column=main.name if main else None, value_label=main.label if main else None, unit=main.unit if main else None,
-        group_columns=tuple(d.name for d in logical.dimensions), chart=_chart(logical), ordered=settled.ordered,
-        string_filters=_strings(logical, names), caveats=(*spelt, *caveats), suggestions=more,
-        tables=tuple(dict.fromkeys((logical.table, *(j.table for j in logical.joins)))), logical=logical.model_dump(mode="json"),
+        sql=write(logical, names),
+        reading=reading_of(logical, names.model, settled.said),
+        evidence=(*settled.evidence, *repairs),
+        value_column=main.name if main else None,
+        value_label=main.label if main else None,
+        unit=main.unit if main else None,
+        group_columns=tuple(d.name for d in logical.dimensions),
+        chart=_chart(logical),
+        ordered=settled.ordered,
+        string_filters=_strings(logical, names),
+        caveats=(*spelt, *caveats),
+        suggestions=more,
+        tables=tuple(dict.fromkeys((logical.table, *(j.table for j in logical.joins)))),
+        logical=logical.model_dump(mode="json"),
     )
 
 
@@ -68,8 +77,11 @@ def _chart(logical: Logical) -> Literal["bar", "line", "none"]:
 
 def _strings(logical: Logical, names: Names) -> tuple[tuple[str, str, str], ...]:
     tests = [*logical.filters, *(p for m in logical.measures for p in (*m.hits, *m.known))]
-    return tuple(dict.fromkeys(
-        (p.ref.table, p.ref.column, v)
-        for p in tests if p.test in ("=", "<>", "in", "not in") and names.family(p.ref.table, p.ref.column) == "text"
-        for v in p.values
-    ))
+    return tuple(
+        dict.fromkeys(
+            (p.ref.table, p.ref.column, v)
+            for p in tests
+            if p.test in ("=", "<>", "in", "not in") and names.family(p.ref.table, p.ref.column) == "text"
+            for v in p.values
+        )
+    )

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import pandas as pd
 
 from lexsi_ds.knowledge.model import Condition, Outcome, SemanticModel
+from lexsi_ds.text_to_sql.cues import EXPLAIN_LEADS, EXPLAIN_WORDS, NEXT_WORDS, PREDICT_CUES, STRONG, WEAK
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.lexicon import Lexicon
-from lexsi_ds.text_to_sql.predict_cues import LONGEST_PREDICT_CUE, PREDICT_CUES, STRONG, WEAK
 from lexsi_ds.text_to_sql.reading import Evidence, Explain, NextPage
 from lexsi_ds.text_to_sql.sqltext import Names, ident, text_literal
 from lexsi_ds.text_to_sql.tagger import Item, Tagged, tag
@@ -35,11 +35,9 @@ class PredictionAsk:
     evidence: tuple[Evidence, ...]
 
 
-def prediction(
-    question: str, lexicon: Lexicon, names: Names, *, forced: bool
-) -> PredictionAsk | None:
+def prediction(question: str, lexicon: Lexicon, names: Names, *, forced: bool) -> PredictionAsk | None:
     """The prediction that a question asks for; None when it asks for none. Raises when a part of it means nothing."""
-    tagged = tag(question, lexicon, names.handle.today, PREDICT_CUES, LONGEST_PREDICT_CUE)
+    tagged = tag(question, lexicon, names.handle.today, PREDICT_CUES)
     if not forced and not _predicts(tagged):
         return None
     outcome, named = _outcome(tagged, lexicon.model, forced=forced)
@@ -50,8 +48,6 @@ def prediction(
 
 def _predicts(tagged: Tagged) -> bool:
     kinds = {i.kind for i in tagged.items} | {i.cue for i in tagged.items if i.cue}
-    if kinds & {"count_word"} and not kinds & {STRONG}:
-        return False
     has_outcome = any(i.of("outcome") for i in tagged.items)
     spoken = any("risk" in i.words for i in tagged.items if i.of("outcome"))
     return STRONG in kinds or spoken or (WEAK in kinds and has_outcome)
@@ -92,7 +88,9 @@ class _Reader:
                 left.append(item.text)
         if left:
             raise NotUnderstood(tuple(left), f"that has no part in predicting {self.outcome.label} here")
-        return PredictionAsk(self.outcome, tuple(self.only), ", ".join(self.only_text), self.top_k, self.why, tuple(self.evidence))
+        return PredictionAsk(
+            self.outcome, tuple(self.only), ", ".join(self.only_text), self.top_k, self.why, tuple(self.evidence)
+        )
 
     def _take(self, items: tuple[Item, ...], i: int, item: Item) -> bool:
         if item.kind == "number":
@@ -107,7 +105,11 @@ class _Reader:
     def _number(self, items: tuple[Item, ...], i: int, item: Item) -> bool:
         whole = item.value is not None and item.value == int(item.value) and 1 <= item.value <= _MOST_ROWS
         near = [k.kind for k in items[max(0, i - 2) : i + 4]]
-        if whole and item.value is not None and ("plain" in near or STRONG in near or any(k.of("entity") for k in items[i : i + 4])):
+        if (
+            whole
+            and item.value is not None
+            and ("plain" in near or STRONG in near or any(k.of("entity") for k in items[i : i + 4]))
+        ):
             self.top_k = int(item.value)
             self.evidence.append(Evidence(words=item.text, became=f"the first {self.top_k}"))
             return True
@@ -118,7 +120,9 @@ class _Reader:
         if any(s.value == outcome.id for s in item.of("outcome")):
             self._note(item, outcome.label)
             return True
-        if any(s.value == outcome.id for s in item.of("rows")) or any(s.table == outcome.table for s in item.of("entity")):
+        if any(s.value == outcome.id for s in item.of("rows")) or any(
+            s.table == outcome.table for s in item.of("entity")
+        ):
             self._note(item, f"rows of {outcome.table}")
             return True
         for sense in item.of("segment"):
@@ -126,15 +130,20 @@ class _Reader:
             if segment.table == outcome.table and segment.conditions == outcome.unknown:
                 self._note(item, outcome.unknown_meaning)
                 return True
-        if any((s.table, s.column) in {(c.table, c.column) for c in outcome.unknown} and (s.value,) in {c.values for c in outcome.unknown}
-               for s in item.of("value")):
+        if any(
+            (s.table, s.column) in {(c.table, c.column) for c in outcome.unknown}
+            and (s.value,) in {c.values for c in outcome.unknown}
+            for s in item.of("value")
+        ):
             self._note(item, outcome.unknown_meaning)
             return True
         return self._restricts(item)
 
     def _restricts(self, item: Item) -> bool:
         """A value of the rows' own column narrows the rows that are listed."""
-        own = [s for s in item.of("value") if s.table == self.outcome.table and s.column not in self.outcome.target_columns]
+        own = [
+            s for s in item.of("value") if s.table == self.outcome.table and s.column not in self.outcome.target_columns
+        ]
         if len({(s.column, s.value) for s in own}) == 1:
             sense = own[0]
             column = self.names.column(sense.table, sense.column)
@@ -143,37 +152,30 @@ class _Reader:
                 self.only_text.append(f"{sense.column} = {sense.value}")
                 self._note(item, f"only {sense.column} = {sense.value}")
                 return True
-        return any(s.table == self.outcome.table and any(v.column == s.column for v in self.only) for s in item.of("column"))
+        return any(
+            s.table == self.outcome.table and any(v.column == s.column for v in self.only) for s in item.of("column")
+        )
 
     def _note(self, item: Item, became: str) -> None:
         self.evidence.append(Evidence(words=item.text, became=became))
 
 
-_EXPLAIN = ("explain", "why", "what drives", "what drove", "what makes", "reason for", "reasons for", "reasons behind", "how come", "tell me why",
-            "what explains", "break down the score", "waterfall", "shap", "drivers of", "drivers for", "drivers behind", "because of what")
-_EXPLAIN_WORDS = frozenset(
-    "explain why what drives drove makes reason reasons for behind how come tell me the a is was so such score scores of risk risky risky"
-    " high higher highest low lower lowest ranked rank predicted prediction probability case row number id no please and does do did has have"
-    " it get got its at to in on flagged likely given with waterfall shap drivers driver because break down show us considered seen as"
-    " rated scored this that by model be default churn expected end up top list explained explanation an give cause causes caused can you"
-    " could would i want understand about dangerous safe".split()
-)
-
-
 def explanation(
     question: str, lexicon: Lexicon, model: SemanticModel, query: Callable[[str], pd.DataFrame]
 ) -> Explain | None:
-    """"Explain loan 4959": a case of something that is predicted here, named by its key. None when it is no such question."""
+    """ "Explain loan 4959": a case of something that is predicted here, named by its key. None when it is no such question."""
     text = " ".join(question.casefold().replace("’", "'").split())
-    if not any(text.startswith(w) or f" {w} " in f" {text} " for w in _EXPLAIN) or not model.outcomes:
+    if not any(text.startswith(w) or f" {w} " in f" {text} " for w in EXPLAIN_LEADS) or not model.outcomes:
         return None
     tokens = [t for t in tokenise(question) if t.kind != "mark"]
     wanted = [t for t in tokens if t.kind in ("number", "quoted") or any(ch.isdigit() for ch in t.word)]
-    rest = [t for t in tokens if t not in wanted and t.word not in _EXPLAIN_WORDS]
+    rest = [t for t in tokens if t not in wanted and t.word not in EXPLAIN_WORDS]
     if not wanted:
         return None
     tables = {s.table for t in rest for s in lexicon.senses((t.lemma,)) if s.kind in ("entity", "outcome")}
-    strange = [t.text for t in rest if not any(s.kind in ("entity", "outcome", "segment") for s in lexicon.senses((t.lemma,)))]
+    strange = [
+        t.text for t in rest if not any(s.kind in ("entity", "outcome", "segment") for s in lexicon.senses((t.lemma,)))
+    ]
     if strange:
         return None
     known = {o.table for o in model.outcomes}
@@ -183,8 +185,12 @@ def explanation(
     ids = tuple(dict.fromkeys(_as_written(t.text, t.value) for t in wanted))
     _must_exist(entity, ids, model, query)
     label = model.table(entity).label
-    return Explain(case_ids=ids, entity_table=entity, reading=f"Why {label} {', '.join(ids)} got its score",
-                   evidence=tuple(Evidence(words=i, became=f"{entity}.{model.table(entity).key} = {i}") for i in ids))
+    return Explain(
+        case_ids=ids,
+        entity_table=entity,
+        reading=f"Why {label} {', '.join(ids)} got its score",
+        evidence=tuple(Evidence(words=i, became=f"{entity}.{model.table(entity).key} = {i}") for i in ids),
+    )
 
 
 def _as_written(text: str, value: float | None) -> str:
@@ -194,25 +200,25 @@ def _as_written(text: str, value: float | None) -> str:
 def _must_exist(entity: str, ids: tuple[str, ...], model: SemanticModel, query: Callable[[str], pd.DataFrame]) -> None:
     key = model.table(entity).key or ""
     listed = ", ".join(text_literal(i) for i in ids)
-    found = query(f"SELECT CAST({ident(key)} AS VARCHAR) AS k FROM {ident(entity)} WHERE CAST({ident(key)} AS VARCHAR) IN ({listed})")
+    found = query(
+        f"SELECT CAST({ident(key)} AS VARCHAR) AS k FROM {ident(entity)} WHERE CAST({ident(key)} AS VARCHAR) IN ({listed})"
+    )
     missing = tuple(i for i in ids if i not in {str(k) for k in found["k"]})
     if missing:
         raise NotUnderstood(missing, f"there is no {model.table(entity).label} {', '.join(missing)}")
 
 
-_NEXT_WORDS = frozenset("and the next more show me give us please now then what about further page rows ones cases list others another list"
-                        " following of them some continue go on also can i see could you let loans customers".split())
-
-
 def next_page(question: str) -> NextPage | None:
-    """"and the next ten?", "show more"."""
+    """ "and the next ten?", "show more"."""
     tokens = [t for t in tokenise(question) if t.kind != "mark"]
     words = [t.word for t in tokens if t.kind == "word"]
     asks = any(w in ("next", "more", "further", "another", "following", "continue") for w in words)
     numbers = [t.value for t in tokens if t.value is not None]
-    if not asks or len(numbers) > 1 or len(tokens) > 9 or any(w not in _NEXT_WORDS for w in words):
+    if not asks or len(numbers) > 1 or len(tokens) > 9 or any(w not in NEXT_WORDS for w in words):
         return None
     if "more" in words and "next" not in words and len(words) > 5:
         return None
     count = int(numbers[0]) if numbers and numbers[0] is not None else 10
-    return NextPage(count=count, reading=f"The next {count} of the last ranked list") if 1 <= count <= _MOST_ROWS else None
+    return (
+        NextPage(count=count, reading=f"The next {count} of the last ranked list") if 1 <= count <= _MOST_ROWS else None
+    )

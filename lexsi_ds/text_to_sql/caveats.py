@@ -6,6 +6,7 @@ It may ask the data for counts; it never changes what was asked, only adds a col
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 
 import pandas as pd
 
@@ -44,10 +45,13 @@ def caveats_of(
 
 def _with_open(logical: Logical, metric: Metric) -> Logical:
     tests = tuple(
-        Predicate(ref=Ref(alias=logical.table, table=c.table, column=c.column), test="in", values=c.values) for c in metric.unsettled
+        Predicate(ref=Ref(alias=logical.table, table=c.table, column=c.column), test="in", values=c.values)
+        for c in metric.unsettled
     )
     label = metric.unsettled_label or "outcome still open"
-    extra = Measure(fn="count", name=slug("still running" if "running" in label else "still open"), label=label, hits=tests)
+    extra = Measure(
+        fn="count", name=slug("still running" if "running" in label else "still open"), label=label, hits=tests
+    )
     rates = [m for m in logical.measures if m.fn == "rate"]
     others = [m for m in logical.measures if m.fn != "rate"]
     return logical.model_copy(update={"measures": (*others, *rates, extra)})
@@ -60,12 +64,15 @@ def _open_periods(logical: Logical, metric: Metric, names: Names, query: Callabl
     still = logical.measures[-1].name
     period = next(d for d in logical.dimensions if d.grain)
     said, settled = [], []
+    noun = names.model.table(logical.table).plural
     for row in frame.to_dict("records"):
         total = row[rate.rows_name]
         when = row[period.name]
         if total and row[still] > _OPEN_SHARE * total:
-            said.append(f"{_period(when)} is not mature: {int(row[still]):,} of its {int(total):,} {names.model.table(logical.table).plural} are"
-                        f" {metric.unsettled_label}, so its {rate.label} of {row[rate.name]:.1f}% says little yet.")
+            said.append(
+                f"{_period(when)} is not mature: {int(row[still]):,} of its {int(total):,} {noun} are"
+                f" {metric.unsettled_label}, so its {rate.label} of {row[rate.name]:.1f}% says little yet."
+            )
         elif total:
             settled.append(_period(when))
     if said and len(logical.dimensions) == 1:
@@ -74,7 +81,7 @@ def _open_periods(logical: Logical, metric: Metric, names: Names, query: Callabl
 
 
 def _period(value: object) -> str:
-    return value.strftime("%Y-%m-%d") if isinstance(value, pd.Timestamp) else str(value)
+    return str(value)[:10] if isinstance(value, datetime) else str(value)
 
 
 def _missing(logical: Logical, names: Names) -> list[str]:

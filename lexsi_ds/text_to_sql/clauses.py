@@ -23,7 +23,7 @@ _PLAIN = ("be", "of", "with", "in", "than", "and")
 
 
 def belongs_to(parser: Parser, i: int, after: int) -> tuple[Item | None, int]:
-    """"of the account owner" after a name: what it belongs to, and the position after it."""
+    """ "of the account owner" after a name: what it belongs to, and the position after it."""
     stop = parser.skip(after, "of")
     if stop > after and parser.is_named(stop, "entity", "role") and not parser.is_named(stop, "column"):
         return parser.items[stop], stop + 1
@@ -31,7 +31,7 @@ def belongs_to(parser: Parser, i: int, after: int) -> tuple[Item | None, int]:
 
 
 def comparison(parser: Parser, i: int) -> int:
-    """"above 9000", "between 5 and 10", "at least 10 loans", "10 or more", "3 bedrooms"."""
+    """ "above 9000", "between 5 and 10", "at least 10 loans", "10 or more", "3 bedrooms"."""
     column, start = _column_before(parser, i)
     test, stop = _test_at(parser, start)
     if test is None:
@@ -85,7 +85,9 @@ def _compared(parser: Parser, i: int, column: Item | None, test: str, numbers: t
     if unit is not None:
         stop += 1
     elif column is None and parser.is_named(stop, "entity") and len(numbers) == 1:
-        parser.draft.having.append(HavingAsk("count", parser.items[stop], test, numbers[0], f"{text} {parser.items[stop].text}"))
+        parser.draft.having.append(
+            HavingAsk("count", parser.items[stop], test, numbers[0], f"{text} {parser.items[stop].text}")
+        )
         return stop + 1
     elif column is None and parser.is_named(stop, "column"):
         column, stop = parser.items[stop], stop + 1
@@ -95,7 +97,9 @@ def _compared(parser: Parser, i: int, column: Item | None, test: str, numbers: t
             parser.draft.having.append(HavingAsk(ask.fn, ask.target, test, numbers[0], text))
             parser.draft.measures.pop()
             return stop
-    parser.draft.filters.append(FilterAsk("compare", column=column, test=test, numbers=numbers, unit=unit, text=text, late=_late(parser)))
+    parser.draft.filters.append(
+        FilterAsk("compare", column=column, test=test, numbers=numbers, unit=unit, text=text, late=_late(parser))
+    )
     return stop
 
 
@@ -106,28 +110,49 @@ def _was_measure(parser: Parser) -> bool:
 
 def _is_unit(parser: Parser, i: int) -> bool:
     item = parser.items[i] if i < len(parser.items) else None
-    return item is not None and item.kind in ("unknown", "mark") and item.text.casefold() in (
-        "czk", "crowns", "crown", "kc", "eur", "euros", "usd", "dollars", "percent", "%", "pct",
+    return (
+        item is not None
+        and item.kind in ("unknown", "mark")
+        and item.text.casefold()
+        in (
+            "czk",
+            "crowns",
+            "crown",
+            "kc",
+            "eur",
+            "euros",
+            "usd",
+            "dollars",
+            "percent",
+            "%",
+            "pct",
+        )
     )
 
 
 def _plain_number(parser: Parser, i: int) -> int:
-    """"grade 10", "3 bedrooms": equality with a column beside the number."""
+    """ "grade 10", "3 bedrooms": equality with a column beside the number."""
     if parser.is_named(i, "column") and parser.kind(i + 1) == "number" and parser.kind(i + 2) not in (*_POSTFIX,):
         column, number, stop = parser.items[i], parser.items[i + 1], i + 2
-    elif parser.kind(i) == "number" and parser.is_named(i + 1, "column") and parser.kind(i - 1) in ("with", "of", "be", "in"):
+    elif (
+        parser.kind(i) == "number"
+        and parser.is_named(i + 1, "column")
+        and parser.kind(i - 1) in ("with", "of", "be", "in")
+    ):
         column, number, stop = parser.items[i + 1], parser.items[i], i + 2
     else:
         return i
     if number.value is None:
         return i
     text = f"{column.text} {number.text}"
-    parser.draft.filters.append(FilterAsk("compare", column=column, test="=", numbers=(number.value,), text=text, late=_late(parser)))
+    parser.draft.filters.append(
+        FilterAsk("compare", column=column, test="=", numbers=(number.value,), text=text, late=_late(parser))
+    )
     return stop
 
 
 def days(parser: Parser, i: int) -> int:
-    """"in 1997", "before 1950", "between 1994 and 1996", "since May 1995", a date column or verb just before it included."""
+    """ "in 1997", "before 1950", "between 1994 and 1996", "since May 1995", a date column or verb just before it included."""
     column, start = None, i
     if parser.is_named(i, "column", "verb"):
         start = parser.skip(i + 1, "be", "of")
@@ -181,9 +206,15 @@ def values(parser: Parser, i: int) -> int:
     start, negated, column = i, False, None
     if parser.is_named(start, "column"):
         after = parser.skip(start + 1, "be", "of", "in", "equal")
-        if _holds(parser.items[start], parser, after) or (parser.kind(after) == "not" and parser.is_named(after + 1, "value")):
+        if _holds(parser.items[start], parser, after) or (
+            parser.kind(after) == "not" and parser.is_named(after + 1, "value")
+        ):
             column, start = parser.items[start], after
-    role = parser.items[start] if parser.is_named(start, "role") and parser.is_named(parser.skip(start + 1, "in"), "value") else None
+    role = (
+        parser.items[start]
+        if parser.is_named(start, "role") and parser.is_named(parser.skip(start + 1, "in"), "value")
+        else None
+    )
     if role is not None and not parser.is_named(start, "value"):
         start = parser.skip(start + 1, "in")
     else:
@@ -206,7 +237,16 @@ def values(parser: Parser, i: int) -> int:
     text = " ".join(item.text for item in parser.items[i:stop])
     kind = "segment" if found[0].of("segment") and not found[0].of("value") else "value"
     parser.draft.filters.append(
-        FilterAsk(kind, tuple(found), negated=negated, column=column, text=text, of=role, whole=_whole(parser, i, stop), late=_late(parser))
+        FilterAsk(
+            kind,
+            tuple(found),
+            negated=negated,
+            column=column,
+            text=text,
+            of=role,
+            whole=_whole(parser, i, stop),
+            late=_late(parser),
+        )
     )
     return stop
 

@@ -12,12 +12,13 @@ from lexsi_ds.knowledge.thesaurus import NO, YES
 from lexsi_ds.knowledge.words import fold
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import FilterAsk
+from lexsi_ds.text_to_sql.joins import routes
 from lexsi_ds.text_to_sql.lexicon import Sense
 from lexsi_ds.text_to_sql.logical import Predicate, Ref
 from lexsi_ds.text_to_sql.tagger import Item
 
 if TYPE_CHECKING:
-    from lexsi_ds.text_to_sql.resolver import _Resolver as Resolver
+    from lexsi_ds.text_to_sql.resolver import Resolver
 
 _MONEY = frozenset({"czk", "crowns", "crown", "kc"})
 _PER_MONTH = {"month": 1, "year": 12}
@@ -54,7 +55,9 @@ def _segment(r: Resolver, ask: FilterAsk) -> list[Predicate]:
         for c in segment.conditions:
             ref = r.scope.ref(c.table, c.column, item, filtering=True)
             test = "not in" if ask.negated else "in"
-            made.append(Predicate(ref=ref, test=test, values=c.values, text=("not " if ask.negated else "") + segment.label))
+            made.append(
+                Predicate(ref=ref, test=test, values=c.values, text=("not " if ask.negated else "") + segment.label)
+            )
         r.note(ask.text, segment.text or segment.label)
     return made
 
@@ -88,13 +91,22 @@ def _value(r: Resolver, ask: FilterAsk) -> Predicate:
 
 
 def _ask_which_no(r: Resolver, ask: FilterAsk, column: ColumnModel) -> None:
-    """"without online security": those who said no, or also those to whom it does not apply?"""
-    others = [h.value for _, hits in r.values.entries() for h in hits if (h.table, h.column, h.exact) == (column.table, column.name, True)]
+    """ "without online security": those who said no, or also those to whom it does not apply?"""
+    others = [
+        h.value
+        for _, hits in r.values.entries()
+        for h in hits
+        if (h.table, h.column, h.exact) == (column.table, column.name, True)
+    ]
     plain = sorted({v for v in others if fold(v) in NO})
     rest = sorted({v for v in others if fold(v) not in NO | YES})
     if len(plain) == 1 and rest and ask.whole is not None:
         first = f"with {column.label} {plain[0]}"
-        raise Ambiguous(ask.whole, (first, f"{first} or {' or '.join(rest)}"), f"{column.label} has the values {', '.join([*plain, *rest])} beside yes")
+        raise Ambiguous(
+            ask.whole,
+            (first, f"{first} or {' or '.join(rest)}"),
+            f"{column.label} has the values {', '.join([*plain, *rest])} beside yes",
+        )
 
 
 def _of_column(r: Resolver, senses: tuple[Sense, ...], column: Item | None, text: str) -> tuple[Sense, ...]:
@@ -125,7 +137,9 @@ def _days(r: Resolver, ask: FilterAsk) -> Predicate:
         r.scope.said.append(f"counted back from the latest date in the data: {span.text}")
     first = "" if span.start.year == 1 else span.start.isoformat()
     after = "" if span.end.year == 9999 else span.end.isoformat()
-    return Predicate(ref=ref, test="days", values=(first, after), text=f"{column.label} {span.text}" if ask.column else span.text)
+    return Predicate(
+        ref=ref, test="days", values=(first, after), text=f"{column.label} {span.text}" if ask.column else span.text
+    )
 
 
 def _year_number(r: Resolver, ask: FilterAsk, column: ColumnModel, ref: Ref) -> Predicate:
@@ -162,7 +176,9 @@ def _compare(r: Resolver, ask: FilterAsk) -> Predicate:
     factor = _factor(ask, column)
     values = tuple(_plain(n * factor) for n in ask.numbers)
     r.note(ask.text, f"{column.table}.{column.name} {ask.test} {' and '.join(values)}")
-    said = {"between": "between", ">": "above", "<": "below", ">=": "at least", "<=": "at most", "=": "exactly"}[ask.test]
+    said = {"between": "between", ">": "above", "<": "below", ">=": "at least", "<=": "at most", "=": "exactly"}[
+        ask.test
+    ]
     return Predicate(ref=ref, test=ask.test, values=values, text=f"{column.label} {said} {' and '.join(values)}")  # type: ignore[arg-type]
 
 
@@ -209,7 +225,7 @@ def _factor(ask: FilterAsk, column: ColumnModel) -> float:
 
 
 def owner_role(r: Resolver, item: Item) -> None:
-    """"account owner" beside a count: a test where each row has a person of its own, else just who is meant anyway."""
+    """ "account owner" beside a count: a test where each row has a person of its own, else just who is meant anyway."""
     path = next((p for p in r.model.paths if any(s.value == p.name for s in item.of("role"))), None)
     if path is None:
         links = [s for s in item.of("role") if r.scope.distance(s.table) is not None]
@@ -217,8 +233,7 @@ def owner_role(r: Resolver, item: Item) -> None:
             return
         raise NotUnderstood((item.text,), "it names a role that has no place here")
     for test in path.conditions:
-        routes = [r.scope.distance(test.table)]
-        if routes[0] is not None and r.base != path.start and not _passes(r, path.start):
+        if r.scope.distance(test.table) is not None and r.base != path.start and not _passes(r, path.start):
             ref = r.scope.ref(test.table, test.column, item, filtering=True)
             wanted = Predicate(ref=ref, test="in", values=test.values, text=item.text)
             r.role_tests.append(wanted)
@@ -229,6 +244,4 @@ def owner_role(r: Resolver, item: Item) -> None:
 
 def _passes(r: Resolver, table: str) -> bool:
     """Whether each row points straight to the start of a role path: then its one owner is meant anyway."""
-    from lexsi_ds.text_to_sql.joins import routes  # noqa: PLC0415
-
     return any(len(route.hops) == 1 and not route.back for route in routes(r.model, r.base, table))

@@ -49,7 +49,11 @@ def _word(tokens: tuple[Token, ...], i: int) -> str:
 
 def _year_of(tokens: tuple[Token, ...], i: int) -> int | None:
     value = tokens[i].value if 0 <= i < len(tokens) else None
-    return int(value) if value is not None and 1900 <= value <= 2100 and value == int(value) and "," not in tokens[i].text else None
+    return (
+        int(value)
+        if value is not None and 1900 <= value <= 2100 and value == int(value) and "," not in tokens[i].text
+        else None
+    )
 
 
 def _month_span(year: int, month: int) -> Span:
@@ -128,7 +132,7 @@ def _one_day(year: int, month: int, day: int, stop: int) -> tuple[int, Span] | N
 
 
 def _relative(tokens: tuple[Token, ...], i: int, today: date | None) -> tuple[int, Span] | None:
-    """"last year", "this year", "this month", "last month", "last 6 months", counted from the latest date in the data."""
+    """ "last year", "this year", "this month", "last month", "last 6 months", counted from the latest date in the data."""
     if today is None or _word(tokens, i) not in ("last", "this", "past", "previous"):
         return None
     past, unit = _word(tokens, i) != "this", _word(tokens, i + 1)

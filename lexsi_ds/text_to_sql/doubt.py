@@ -8,7 +8,7 @@ from __future__ import annotations
 from lexsi_ds.text_to_sql.tagger import Item
 
 
-class NotUnderstood(Exception):  # noqa: N818 - a finding about a question, not an error
+class NotUnderstood(Exception):
     """Words that matter and mean nothing here."""
 
     def __init__(self, words: tuple[str, ...], reason: str) -> None:
@@ -16,7 +16,7 @@ class NotUnderstood(Exception):  # noqa: N818 - a finding about a question, not 
         self.words, self.reason = words, reason
 
 
-class Ambiguous(Exception):  # noqa: N818 - a finding about a question, not an error
+class Ambiguous(Exception):
     """Words with several good meanings. ``choices`` are what to write in the place of ``item``."""
 
     def __init__(self, item: Item, choices: tuple[str, ...], why: str) -> None:

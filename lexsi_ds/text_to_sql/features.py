@@ -105,7 +105,11 @@ def _own_reason(scene: Scene, column: ColumnModel, filled: Filled | None) -> tup
     if after is not None:
         return "post_outcome", after, False
     if column.role == "time":
-        cut = "It is the cut-off date itself." if column.name == scene.cutoff else "A raw date would tie the model to the calendar."
+        cut = (
+            "It is the cut-off date itself."
+            if column.name == scene.cutoff
+            else "A raw date would tie the model to the calendar."
+        )
         return "date", cut, False
     return _shape_reason(scene, column)
 
@@ -122,7 +126,11 @@ def _general_reason(column: ColumnModel) -> tuple[LeftOutReason, str, bool] | No
 
 def _shape_reason(scene: Scene, column: ColumnModel) -> tuple[LeftOutReason, str, bool] | None:
     if column.protected and not scene.is_approved(column):
-        return "protected", f"{column.label.capitalize()} is a protected attribute: kept for fairness tests, not for the score.", True
+        return (
+            "protected",
+            f"{column.label.capitalize()} is a protected attribute: kept for fairness tests, not for the score.",
+            True,
+        )
     rows = scene.model.table(column.table).rows
     if column.distinct == 0 and column.nulls >= rows > 0:
         return "all_null", "It has no values.", False
@@ -148,7 +156,9 @@ def _feature(scene: Scene, column: ColumnModel, name: str, label: str, value: st
     kind = kind_of(scene.names, column)
     if kind == "categorical" and scene.names.family(column.table, column.name) != "text":
         value = f"CAST({value} AS VARCHAR)"
-    feature = FeatureDef(name=name, label=label, kind=kind, unit=column.unit, expression=expression, tables=(column.table,))
+    feature = FeatureDef(
+        name=name, label=label, kind=kind, unit=column.unit, expression=expression, tables=(column.table,)
+    )
     return Selected(feature, f"{value} AS {ident(name)}" if value != f"{ROWS}.{ident(name)}" else value)
 
 
@@ -222,22 +232,36 @@ def ancestor_features(scene: Scene, plan: Plan, ancestor: Ancestor, late: int) -
     if added:
         plan.joins += [j for j in ancestor.joins if j not in plan.joins]
         if dated and late:
-            plan.notes.append(f"{late:,} rows point to a {table.label} that is dated after them; its columns are missing there.")
+            plan.notes.append(
+                f"{late:,} rows point to a {table.label} that is dated after them; its columns are missing there."
+            )
 
 
 def _undated(scene: Scene, table: TableModel, column: ColumnModel) -> tuple[LeftOutReason, str, bool] | None:
     if scene.is_approved(column):
         return None
     if column.protected:
-        return "protected", f"{column.label.capitalize()} is a protected attribute: kept for fairness tests, not for the score.", True
+        return (
+            "protected",
+            f"{column.label.capitalize()} is a protected attribute: kept for fairness tests, not for the score.",
+            True,
+        )
     when = f"the {scene.entity.label}" if scene.cutoff else f"the outcome, and no {scene.entity.label} has a date"
     said = column.label[:1].upper() + column.label[1:]
-    return "undated", f"{said}: {table.label} rows have no date, so nothing proves it was known before {when}.", not table.bridge
+    return (
+        "undated",
+        f"{said}: {table.label} rows have no date, so nothing proves it was known before {when}.",
+        not table.bridge,
+    )
 
 
 def _shape_or_date(scene: Scene, table: TableModel, column: ColumnModel) -> tuple[LeftOutReason, str, bool] | None:
     if column.role == "time":
-        return None if column.name == table.time and scene.cutoff else ("date", "A raw date would tie the model to the calendar.", False)
+        return (
+            None
+            if column.name == table.time and scene.cutoff
+            else ("date", "A raw date would tie the model to the calendar.", False)
+        )
     return _shape_reason(scene, column)
 
 
@@ -250,12 +274,24 @@ def _ancestor_feature(scene: Scene, ancestor: Ancestor, column: ColumnModel, lat
     if column.role == "time":
         days = f"date_diff('day', {value}, {ROWS}.{CUTOFF})"
         return Selected(
-            FeatureDef(name=f"{table.name}_age_days", label=f"age of the {table.label} at the {scene.entity.label}", kind="numeric",
-                       unit="days", tables=(table.name,),
-                       expression=f"date_diff('day', {names.raw(table.name, column.name)}, {_cutoff_said(scene)})"),
+            FeatureDef(
+                name=f"{table.name}_age_days",
+                label=f"age of the {table.label} at the {scene.entity.label}",
+                kind="numeric",
+                unit="days",
+                tables=(table.name,),
+                expression=f"date_diff('day', {names.raw(table.name, column.name)}, {_cutoff_said(scene)})",
+            ),
             f"{_guarded(scene, ancestor, days, late)} AS {ident(f'{table.name}_age_days')}",
         )
-    return _feature(scene, column, name, label, _guarded(scene, ancestor, value, late), names.read(table.name, table.name, column.name))
+    return _feature(
+        scene,
+        column,
+        name,
+        label,
+        _guarded(scene, ancestor, value, late),
+        names.read(table.name, table.name, column.name),
+    )
 
 
 def _guarded(scene: Scene, ancestor: Ancestor, value: str, late: int) -> str:

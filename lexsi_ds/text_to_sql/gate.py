@@ -12,29 +12,70 @@ from lexsi_ds.knowledge.words import fold
 
 Refusal = Literal["empty", "small_talk", "steering", "write", "sql"]
 
-_GREETING = re.compile(r"^\W*(hi|hello|hey|good (morning|evening|afternoon|day)|thanks?|thank you|bye|goodbye|yo|ciao|cheers)\b[\w\s,!.]{0,30}$")
-_TALK = re.compile(
-    r"\bmeaning of life\b|\b(tell|write|sing|compose|make up|give|do you know|know)\b[\w\s]{0,20}\b(joke|poem|haiku|limerick|riddle|song|story|tale|"
-    r"essay|recipe|script|rap)s?\b|\b(what are you|who are you|how are you|how old are you|what is your name|what's your name|your favou?rite|your opinion|"
-    r"do you (love|like|feel|dream|think|believe|sleep)|are you (human|alive|conscious|real|a robot|an ai|happy)|marry me|tell me about yourself|"
-    r"who (made|created|built) you|what time is it|translate (this|the|into|to)|what can you do)\b"
+_GREETING = re.compile(
+    r"^\W*(hi|hello|hey|good (morning|evening|afternoon|day)|thanks?|thank you|bye|goodbye|ciao|cheers)\b[\w\s,!.]{0,30}$"
 )
-_STEERING = re.compile(
-    r"\b((ignore|disregard|forget|override|bypass)\b[^.]{0,40}\b(instructions?|rules?|prompts?|above|previous|guard(rails?)?|restrictions?|everything)|"
-    r"system prompt|you are now|act as|pretend (to be|you)|jailbreak|developer mode|reveal (your|the) (prompt|instructions|rules|key|secret)|"
-    r"(api|secret) keys?|environment variables?|/etc/|\.\./|read_(text|csv|parquet|blob)|<script|passwords?)"
+
+
+def _any_of(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns))
+
+
+_TALK = _any_of(
+    r"\bmeaning of life\b",
+    r"\b(tell|write|sing|compose|make up|give|know)\b[\w\s]{0,20}\b(joke|poem|haiku|limerick|riddle|song|story|tale)s?\b",
+    r"\bwrite\b[\w\s]{0,20}\b(essay|recipe|rap|email|letter)s?\b",
+    r"\b(what|who) are you\b",
+    r"\bhow (old )?are you\b",
+    r"\bwhat('s| is) your name\b",
+    r"\byour (favou?rite|opinion)\b",
+    r"\bdo you (love|like|feel|dream|think|believe|sleep)\b",
+    r"\bare you (human|alive|conscious|real|a robot|an ai|happy)\b",
+    r"\bmarry me\b",
+    r"\btell me about yourself\b",
+    r"\bwho (made|created|built) you\b",
+    r"\bwhat time is it\b",
+    r"\btranslate (this|the|into|to)\b",
+    r"\bwhat can you do\b",
 )
-_WRITE = re.compile(
-    r"\b((drop|truncate|alter) (the |this |all |every |my |our )?(\w+ )?(table|tables|database|column|schema|view)|"
-    r"delete\b|insert (into|a|an|new|the)|update (the |all |every |my |our |\w+ set\b|loans?\b|accounts?\b|customers?\b)|"
-    r"(remove|erase|wipe|purge)\b.{0,40}\b(from|all|table|rows?|records?|data)|"
-    r"set\b.{0,60}\bto\b|rename\b|overwrite\b|create (a |an |the )?(new )?(table|view|database|index|user)|grant (access|rights|all|privileges)|"
-    r"revoke (access|rights)|copy\b.{0,40}\bto\b.{0,20}(file|csv|parquet|'|/)|attach\b|detach\b|install (extension|httpfs|sqlite|the)|change the .{0,40} to\b|"
-    r"mark .{0,40} as\b|move .{0,40}\bto the\b|cancel (the|all|every|loan|order))"
+_STEERING = _any_of(
+    r"\b(ignore|disregard|forget|override|bypass)\b[^.]{0,40}\b(instruction|rule|prompt|guard|restriction|safety)",
+    r"\b(ignore|disregard|forget) (everything|all|anything)\b",
+    r"\bsystem prompt\b",
+    r"\byou are now\b",
+    r"\bact as\b",
+    r"\bpretend (to be|you)\b",
+    r"\bjailbreak\b",
+    r"\bdeveloper mode\b",
+    r"\breveal (your|the) (prompt|instructions|rules|key|secret)",
+    r"\b(api|secret) keys?\b",
+    r"\benvironment variables?\b",
+    r"/etc/|\.\./|<script|\bread_(text|csv|parquet|blob)\b|\bpasswords?\b",
 )
-_SQL = re.compile(
-    r"(\bselect\b[\s\S]{1,300}\bfrom\b\s+[\w\"]|;\s*(drop|delete|select|insert|update|copy|attach|pragma|set)\b|\bunion\s+(all\s+)?select\b|--\s|/\*|"
-    r"\bpragma\b|^\s*(with\s+\w+\s+as\s*\(|describe\b|show tables|explain select|explain analyze))"
+_THINGS = r"(table|tables|database|column|schema|view|index)"
+_WRITE = _any_of(
+    rf"\b(drop|truncate|alter|rename) (the |this |all |every |my |our )?(\w+ )?{_THINGS}\b",
+    r"\b(drop|truncate) \w+\s*(;|$)",
+    r"\bdelete\b",
+    r"\binsert (into|a|an|new|the)\b",
+    r"^\W*(please )?(can you |could you )?update\b",
+    r"\bupdate \w+ set\b",
+    r"\b(remove|erase|wipe|purge)\b.{0,40}\b(from the|all|tables?|rows?|records?|data)\b",
+    r"^\W*(please )?(can you |could you )?(set|change|rename|overwrite|mark|cancel|move|replace)\b",
+    r"\bset (the )?\w+ of\b.{0,60}\bto\b",
+    r"\bcreate (a |an |the )?(new )?(table|view|database|index|user)\b",
+    r"\b(grant|revoke) (access|rights|all|privileges)\b",
+    r"\bcopy\b.{0,40}\bto\b.{0,20}(file|csv|parquet|'|/)",
+    r"\b(attach|detach) (database|'|\")",
+    r"\binstall (extension|httpfs|sqlite)\b",
+)
+_SQL = _any_of(
+    r"\bselect\b[\s\S]{1,300}\bfrom\b\s+[\w\"]+\s*(;|$|where|group|order|limit|join)",
+    r"^\W*select\b[\s\S]{1,300}\bfrom\b",
+    r";\s*(drop|delete|select|insert|update|copy|attach|pragma|set)\b",
+    r"\bunion\s+(all\s+)?select\b",
+    r"--\s|/\*|\bpragma\b",
+    r"^\s*(with\s+\w+\s+as\s*\(|describe\b|show tables|explain (select|analyze))",
 )
 
 REASONS: dict[Refusal, str] = {

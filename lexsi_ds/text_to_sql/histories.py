@@ -57,14 +57,19 @@ def histories(scene: Scene, ancestors: list[Ancestor]) -> list[History]:
                         found.setdefault(further.child, _through(scene, source, link, child, further))
             else:
                 joins = source.joins[:-1] if source is not start else ()
-                found.setdefault(child.name, History(child, joins, f"{ident(child.name)}.{ident(link.child_column)} = {source.key_sql}"))
+                found.setdefault(
+                    child.name,
+                    History(child, joins, f"{ident(child.name)}.{ident(link.child_column)} = {source.key_sql}"),
+                )
     return list(found.values())
 
 
 def _belongs(scene: Scene, ancestor: Ancestor) -> bool:
     """Whether an ancestor is close enough that its history is the row's own: an account is, a country is not."""
     few = scene.entity.rows <= 20 * max(1, ancestor.table.rows)
-    return few and (ancestor.table.time is not None or ancestor.table.bridge or ancestor.table.rows * 2 >= scene.entity.rows)
+    return few and (
+        ancestor.table.time is not None or ancestor.table.bridge or ancestor.table.rows * 2 >= scene.entity.rows
+    )
 
 
 def _through(scene: Scene, source: Ancestor, link: Relationship, bridge: TableModel, further: Relationship) -> History:
@@ -84,17 +89,22 @@ def history_features(scene: Scene, plan: Plan, history: History) -> None:
         elif column.role in ("key", "link") or column.identifier:
             continue
         elif column.protected and not scene.is_approved(column):
-            plan.leave_out(column, "protected", f"{column.label.capitalize()} is a protected attribute.", approvable=True)
+            plan.leave_out(
+                column, "protected", f"{column.label.capitalize()} is a protected attribute.", approvable=True
+            )
         elif not dated and not scene.is_approved(column):
             when = f"before the {scene.entity.label}" if scene.cutoff else "before the outcome"
-            said = f"{column.label[:1].upper()}{column.label[1:]}: {table.label} rows have no usable date, so nothing proves it was there {when}."
+            named = column.label[:1].upper() + column.label[1:]
+            said = f"{named}: {table.label} rows have no usable date, so nothing proves it was there {when}."
             plan.leave_out(column, "undated", said, approvable=column.role == "measure")
         else:
             used.append(column)
     if dated or used:
         aggregates = _aggregates(scene, table, used, dated=dated)
         plan.ctes.append(_cte(scene, history, aggregates, dated=dated))
-        plan.joins.append(f"LEFT JOIN {ident(history.cte)} ON {ident(history.cte)}.{ident(scene.key)} = {ROWS}.{ident(scene.key)}")
+        plan.joins.append(
+            f"LEFT JOIN {ident(history.cte)} ON {ident(history.cte)}.{ident(scene.key)} = {ROWS}.{ident(scene.key)}"
+        )
         plan.features += [_selected(scene, history, a, dated=dated) for a in aggregates]
 
 
@@ -106,10 +116,24 @@ def _aggregates(scene: Scene, table: TableModel, columns: list[ColumnModel], *, 
     when = scene.names.read(name, name, table.time) if dated and table.time else ""
     recent = f"{when} >= {ROWS}.{CUTOFF} - INTERVAL {RECENT_DAYS} DAY"
     if dated and measures:
-        made.append(_Aggregate(f"{name}_count_{RECENT_DAYS}d", f"{table.plural} in the last {RECENT_DAYS} days {before}",
-                               f"count(*) FILTER (WHERE {recent})", None, zero=True))
-        made.append(_Aggregate(f"{name}_days_since_last", f"days from the last {table.label} to the {entity}",
-                               f"min(date_diff('day', {when}, {ROWS}.{CUTOFF}))", "days", zero=False))
+        made.append(
+            _Aggregate(
+                f"{name}_count_{RECENT_DAYS}d",
+                f"{table.plural} in the last {RECENT_DAYS} days {before}",
+                f"count(*) FILTER (WHERE {recent})",
+                None,
+                zero=True,
+            )
+        )
+        made.append(
+            _Aggregate(
+                f"{name}_days_since_last",
+                f"days from the last {table.label} to the {entity}",
+                f"min(date_diff('day', {when}, {ROWS}.{CUTOFF}))",
+                "days",
+                zero=False,
+            )
+        )
     for column in measures:
         made += _of_measure(scene, table, column, when, recent, before)
     for column in columns:
@@ -117,21 +141,42 @@ def _aggregates(scene: Scene, table: TableModel, columns: list[ColumnModel], *, 
     return made
 
 
-def _of_measure(scene: Scene, table: TableModel, column: ColumnModel, when: str, recent: str, before: str) -> list[_Aggregate]:
+def _of_measure(
+    scene: Scene, table: TableModel, column: ColumnModel, when: str, recent: str, before: str
+) -> list[_Aggregate]:
     value, stem = scene.names.read(table.name, table.name, column.name), f"{table.name}_{column.name}"
     if not column.additive:
-        made = [_Aggregate(f"{stem}_avg", f"average {column.label} {before}", f"avg({value})", column.unit, zero=False),
-                _Aggregate(f"{stem}_min", f"lowest {column.label} {before}", f"min({value})", column.unit, zero=False)]
+        made = [
+            _Aggregate(f"{stem}_avg", f"average {column.label} {before}", f"avg({value})", column.unit, zero=False),
+            _Aggregate(f"{stem}_min", f"lowest {column.label} {before}", f"min({value})", column.unit, zero=False),
+        ]
         if when and table.key:
             order = f"{when} DESC, {scene.names.raw(table.name, table.key)} DESC"
-            made.append(_Aggregate(f"{stem}_last", f"last {column.label} {before}", f"first({value} ORDER BY {order})", column.unit, zero=False))
+            made.append(
+                _Aggregate(
+                    f"{stem}_last",
+                    f"last {column.label} {before}",
+                    f"first({value} ORDER BY {order})",
+                    column.unit,
+                    zero=False,
+                )
+            )
         return made
     if not table.flows:
-        made = [_Aggregate(f"{stem}_sum", f"total {column.label} {before}", f"sum({value})", column.unit, zero=True),
-                _Aggregate(f"{stem}_avg", f"average {column.label} {before}", f"avg({value})", column.unit, zero=False)]
+        made = [
+            _Aggregate(f"{stem}_sum", f"total {column.label} {before}", f"sum({value})", column.unit, zero=True),
+            _Aggregate(f"{stem}_avg", f"average {column.label} {before}", f"avg({value})", column.unit, zero=False),
+        ]
         if when:
-            made.append(_Aggregate(f"{stem}_sum_{RECENT_DAYS}d", f"total {column.label} in the last {RECENT_DAYS} days {before}",
-                                   f"sum({value}) FILTER (WHERE {recent})", column.unit, zero=True))
+            made.append(
+                _Aggregate(
+                    f"{stem}_sum_{RECENT_DAYS}d",
+                    f"total {column.label} in the last {RECENT_DAYS} days {before}",
+                    f"sum({value}) FILTER (WHERE {recent})",
+                    column.unit,
+                    zero=True,
+                )
+            )
         return made
     return _of_flows(scene, table, column, value, stem, when, recent, before)
 
@@ -143,12 +188,26 @@ def _of_flows(
     for flow in table.flows:
         values = ", ".join(scene.names.literal(table.name, flow.column, v) for v in flow.values)
         tests[flow.slug] = f"{scene.names.raw(table.name, flow.column)} IN ({values})"
-        made.append(_Aggregate(f"{stem}_{flow.slug}", f"total {flow.label} {before}", f"sum({value}) FILTER (WHERE {tests[flow.slug]})",
-                               column.unit, zero=True))
+        made.append(
+            _Aggregate(
+                f"{stem}_{flow.slug}",
+                f"total {flow.label} {before}",
+                f"sum({value}) FILTER (WHERE {tests[flow.slug]})",
+                column.unit,
+                zero=True,
+            )
+        )
     if when and {"in", "out"} <= tests.keys():
         net = f"CASE WHEN {tests['in']} THEN {value} WHEN {tests['out']} THEN -{value} END"
-        made.append(_Aggregate(f"{stem}_net_{RECENT_DAYS}d", f"paid in minus paid out in the last {RECENT_DAYS} days {before}",
-                               f"sum({net}) FILTER (WHERE {recent})", column.unit, zero=True))
+        made.append(
+            _Aggregate(
+                f"{stem}_net_{RECENT_DAYS}d",
+                f"paid in minus paid out in the last {RECENT_DAYS} days {before}",
+                f"sum({net}) FILTER (WHERE {recent})",
+                column.unit,
+                zero=True,
+            )
+        )
     return made
 
 
@@ -159,7 +218,15 @@ def _of_codes(scene: Scene, table: TableModel, column: ColumnModel, before: str)
         said = scene.model.meaning(table.name, column.name, code) or code
         slug = "_".join("".join(ch if ch.isalnum() else " " for ch in said.casefold()).split())
         test = f"{scene.names.raw(table.name, column.name)} = {scene.names.literal(table.name, column.name, code)}"
-        made.append(_Aggregate(f"{table.name}_{slug}_count", f"times {said} {before}", f"count(*) FILTER (WHERE {test})", None, zero=True))
+        made.append(
+            _Aggregate(
+                f"{table.name}_{slug}_count",
+                f"times {said} {before}",
+                f"count(*) FILTER (WHERE {test})",
+                None,
+                zero=True,
+            )
+        )
     return made
 
 
@@ -171,20 +238,31 @@ def _cte(scene: Scene, history: History, aggregates: list[_Aggregate], *, dated:
         cut = f"\n    AND {scene.names.read(child.name, child.name, child.time)} < {ROWS}.{CUTOFF}"
     joins = "".join(f"  {j.removeprefix('LEFT ')}\n" for j in history.joins)
     return (
-        f"{ident(history.cte)} AS (\n  SELECT\n    {key},\n" + ",\n".join(lines)
+        f"{ident(history.cte)} AS (\n  SELECT\n    {key},\n"
+        + ",\n".join(lines)
         + f"\n  FROM {ROWS}\n{joins}  JOIN {ident(child.name)}\n    ON {history.link}{cut}\n  GROUP BY {key}\n)"
     )
 
 
 def _selected(scene: Scene, history: History, aggregate: _Aggregate, *, dated: bool) -> Selected:
     table = history.table
-    cut = f" AND {ident(table.name)}.{ident(table.time)} < {ident(scene.entity.name)}.{ident(scene.cutoff)}" if dated and table.time and scene.cutoff else ""
+    cut = (
+        f" AND {ident(table.name)}.{ident(table.time)} < {ident(scene.entity.name)}.{ident(scene.cutoff)}"
+        if dated and table.time and scene.cutoff
+        else ""
+    )
     shown = aggregate.sql.replace(f"{ROWS}.{CUTOFF}", f"{ident(scene.entity.name)}.{ident(scene.cutoff or '')}")
     link = history.link.replace(f"{ROWS}.", f"{ident(scene.entity.name)}.")
     value = f"{ident(history.cte)}.{ident(aggregate.name)}"
     return Selected(
-        FeatureDef(name=aggregate.name, label=aggregate.label, kind="numeric", unit=aggregate.unit,
-                   expression=f"{shown} FROM {ident(table.name)} WHERE {link}{cut}", tables=(table.name,)),
+        FeatureDef(
+            name=aggregate.name,
+            label=aggregate.label,
+            kind="numeric",
+            unit=aggregate.unit,
+            expression=f"{shown} FROM {ident(table.name)} WHERE {link}{cut}",
+            tables=(table.name,),
+        ),
         f"coalesce({value}, 0) AS {ident(aggregate.name)}" if aggregate.zero else value,
     )
 
@@ -198,4 +276,5 @@ def without_history_sql(scene: Scene, history: History) -> str | None:
     cutoff = scene.names.read(scene.entity.name, scene.entity.name, scene.cutoff)
     link = history.link.replace(f"{ROWS}.", f"{entity}.")
     when = scene.names.read(child.name, child.name, child.time)
-    return f"SELECT count(*) AS n FROM {entity} WHERE NOT EXISTS (SELECT 1 FROM {ident(child.name)} WHERE {link} AND {when} < {cutoff})"
+    inside = f"SELECT 1 FROM {ident(child.name)} WHERE {link} AND {when} < {cutoff}"
+    return f"SELECT count(*) AS n FROM {entity} WHERE NOT EXISTS ({inside})"

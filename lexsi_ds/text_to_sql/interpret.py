@@ -54,8 +54,11 @@ def interpret(
     del context
     source = Source(Names(handle, model), LEXICONS.of(model, values), query)
     if len(question) > _LONGEST:
-        return CannotAnswer(reason=f"The question has {len(question):,} characters; {_LONGEST:,} are the most.", words=(),
-                            suggestions=_suggested(source))
+        return CannotAnswer(
+            reason=f"The question has {len(question):,} characters; {_LONGEST:,} are the most.",
+            words=(),
+            suggestions=_suggested(source),
+        )
     refused = gate.refusal(question)
     if refused in ("empty", "small_talk", "steering"):
         return OffTopic(reason=gate.REASONS[refused], suggestions=_suggested(source))
@@ -84,18 +87,30 @@ def _read(question: str, source: Source, previous: Reading | None, mode: Mode) -
             return _predictive(question, source, ask)
         if mode == "predictive":
             raise NotUnderstood(("the outcome",), "it names nothing that can be predicted here")
-    return analytic(question, source.names, source.lexicon, source.query, previous if isinstance(previous, Analytic) else None)
+    return analytic(
+        question, source.names, source.lexicon, source.query, previous if isinstance(previous, Analytic) else None
+    )
 
 
 def _predictive(question: str, source: Source, ask: asks.PredictionAsk) -> Reading:
     names = source.names
     try:
-        task = build_task(names.handle, names.model, ask.outcome, source.query, question=question, only=ask.only, only_text=ask.only_text)
+        task = build_task(
+            names.handle,
+            names.model,
+            ask.outcome,
+            source.query,
+            question=question,
+            only=ask.only,
+            only_text=ask.only_text,
+        )
     except BadInput as bad:
         return CannotAnswer(reason=str(bad), words=(), suggestions=_suggested(source))
     noun = names.model.table(ask.outcome.table).plural
-    reading = (f"Rank {task.unknown_meaning} by the probability of {ask.outcome.label} ({ask.outcome.positive_meaning}), learned from"
-               f" {task.known_meaning}; the first {ask.top_k}")
+    reading = (
+        f"Rank {task.unknown_meaning} by the probability of {ask.outcome.label} ({ask.outcome.positive_meaning}), learned from"
+        f" {task.known_meaning}; the first {ask.top_k}"
+    )
     del noun
     return Predictive(task=task, reading=reading, evidence=ask.evidence, top_k=ask.top_k, wants_why=ask.wants_why)
 
@@ -121,9 +136,15 @@ def _ask_back(question: str, source: Source, doubt: Ambiguous, mode: Mode) -> Re
             continue
         options.append(text)
     if len(options) > 1:
-        return Clarify(question=f"\u201c{doubt.item.text}\u201d: {doubt.why}. Which is meant?", options=tuple(dict.fromkeys(options)))
-    return CannotAnswer(reason=f"Not clear: {doubt.why}. It could be {', '.join(doubt.choices)}.", words=(doubt.item.text,),
-                        suggestions=_suggested(source))
+        return Clarify(
+            question=f"\u201c{doubt.item.text}\u201d: {doubt.why}. Which is meant?",
+            options=tuple(dict.fromkeys(options)),
+        )
+    return CannotAnswer(
+        reason=f"Not clear: {doubt.why}. It could be {', '.join(doubt.choices)}.",
+        words=(doubt.item.text,),
+        suggestions=_suggested(source),
+    )
 
 
 def _suggested(source: Source) -> tuple[str, ...]:

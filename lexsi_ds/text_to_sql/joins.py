@@ -73,7 +73,9 @@ def _steps(model: SemanticModel, here: str) -> list[tuple[tuple[Hop, ...], tuple
             steps.append((_up(link), (link.role,) if link.role else ()))
         elif link.parent == here and link.one_to_one:
             steps.append((_back(link), ()))
-    steps += [(_along(path), (path.said,) if path.said else ()) for path in model.paths if path.start == here and path.default]
+    steps += [
+        (_along(path), (path.said,) if path.said else ()) for path in model.paths if path.start == here and path.default
+    ]
     return steps
 
 
@@ -87,7 +89,14 @@ def _back(link: Relationship) -> tuple[Hop, ...]:
 
 def _along(path: RolePath) -> tuple[Hop, ...]:
     return tuple(
-        Hop(s.table, s.column, s.to_table, s.to_column, tuple(c for c in path.conditions if c.table == s.to_table), via=path.name)
+        Hop(
+            s.table,
+            s.column,
+            s.to_table,
+            s.to_column,
+            tuple(c for c in path.conditions if c.table == s.to_table),
+            via=path.name,
+        )
         for s in path.steps
     )
 

@@ -89,7 +89,11 @@ class Lexicon:
     def _names(column: ColumnModel) -> tuple[str, ...]:
         # A bare "date" or "type" as a name says nothing; the label and the synonyms do.
         words = split_name(column.name)
-        return (column.name, " ".join(words)) if len(words) > 1 or column.name.casefold() not in ("date", "type", "name", "id") else (column.name,)
+        return (
+            (column.name, " ".join(words))
+            if len(words) > 1 or column.name.casefold() not in ("date", "type", "name", "id")
+            else (column.name,)
+        )
 
     def _yes_of(self, column: ColumnModel) -> str | None:
         """The yes of a column that has other values beside yes and no."""
@@ -112,7 +116,11 @@ class Lexicon:
         if not words:
             return
         found = self._senses.setdefault(words, [])
-        same = [s for s in found if (s.kind, s.table, s.column, s.value) == (sense.kind, sense.table, sense.column, sense.value)]
+        same = [
+            s
+            for s in found
+            if (s.kind, s.table, s.column, s.value) == (sense.kind, sense.table, sense.column, sense.value)
+        ]
         if not same:
             found.append(sense)
         elif sense.strong and not same[0].strong:

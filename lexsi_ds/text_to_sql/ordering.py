@@ -1,5 +1,4 @@
-"""Order and limit of a query: groups by a measure, rows by a column. Ties are kept for "which", broken by key for "top 10".
-"""
+"""Order and limit of a query: groups by a measure, rows by a column. Ties are kept for "which", broken by key for "top 10"."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from lexsi_ds.text_to_sql.tagger import Item
 from lexsi_ds.text_to_sql.wording import slug
 
 if TYPE_CHECKING:
-    from lexsi_ds.text_to_sql.resolver import _Resolver as Resolver
+    from lexsi_ds.text_to_sql.resolver import Resolver
 
 
 def main_measure(measures: list[Measure]) -> Measure:
@@ -21,11 +20,13 @@ def main_measure(measures: list[Measure]) -> Measure:
     return next((m for m in reversed(measures) if m.fn != "count"), measures[-1])
 
 
-def order_groups(r: Resolver, measures: list[Measure], dimensions: list[Dimension]) -> tuple[list[Order], int | None, bool]:
+def order_groups(
+    r: Resolver, measures: list[Measure], dimensions: list[Dimension]
+) -> tuple[list[Order], int | None, bool]:
     """Order of groups."""
     draft = r.draft
     if not dimensions:
-        if draft.limit is not None and not _is_extreme(r):
+        if draft.limit is not None:
             raise NotUnderstood((f"top {draft.limit}",), "there is nothing to rank")
         return [], None, False
     by_name = [Order(name=d.name, descending=False) for d in dimensions]
@@ -69,10 +70,6 @@ def _sorts_itself(r: Resolver, dimension: Dimension) -> bool:
     return r.names.family(dimension.ref.table, dimension.ref.column) in ("number", "date")
 
 
-def _is_extreme(r: Resolver) -> bool:
-    return False
-
-
 def order_rows(r: Resolver) -> tuple[list[Order], int | None, bool, list[Dimension]]:
     """A list of rows of the base table."""
     draft, table = r.draft, r.model.table(r.base)
@@ -82,7 +79,8 @@ def order_rows(r: Resolver) -> tuple[list[Order], int | None, bool, list[Dimensi
         if item is None:
             raise NotUnderstood((noun,), f"it does not say whether to count or to list {noun}")
         raise Ambiguous(item, (f"number of {noun}", f"list of {noun}"), f"{noun} can be counted or listed")
-    shown: list[tuple[ColumnModel, Ref]] = [_own(r, n) for n in dict.fromkeys([*([table.key] if table.key else []), *table.names])]
+    named = [table.key, *table.names] if table.key else [*table.names]
+    shown: list[tuple[ColumnModel, Ref]] = [_own(r, n) for n in dict.fromkeys(named)]
     for item in draft.columns:
         shown.append(r.column_of(item))
         r.note(item.text, f"{shown[-1][0].table}.{shown[-1][0].name}")
@@ -91,14 +89,18 @@ def order_rows(r: Resolver) -> tuple[list[Order], int | None, bool, list[Dimensi
     if ask is not None:
         column, ref = _row_column(r, ask, draft.columns)
         shown.append((column, ref))
-        orders.append(Order(name=slug_of(r, column, shown), descending=bool(ask.descending)))
+        orders.append(Order(name=slug_of(column), descending=bool(ask.descending)))
         r.note(ask.target.text if ask.target else "order", f"ordered by {column.table}.{column.name}")
     if len(shown) <= 1 + bool(table.names) and not draft.columns and ask is None:
         shown += [_own(r, c.name) for c in r.model.of_table(r.base) if not c.masked and c.role != "link"]
-    columns = _dimensions(r, shown)
+    columns = _dimensions(shown)
     key = next((c.name for c in columns if c.ref.column == table.key and c.ref.table == r.base), None)
     ties = ask is not None and draft.limit is None and ask.target is not None
-    orders += [Order(name=n, descending=False) for n in ([key] if key else [c.name for c in columns]) if n not in {o.name for o in orders}]
+    orders += [
+        Order(name=n, descending=False)
+        for n in ([key] if key else [c.name for c in columns])
+        if n not in {o.name for o in orders}
+    ]
     return orders, draft.limit, ties, columns
 
 
@@ -106,18 +108,17 @@ def _own(r: Resolver, name: str) -> tuple[ColumnModel, Ref]:
     return r.names.column(r.base, name), Ref(alias=r.base, table=r.base, column=name)
 
 
-def slug_of(r: Resolver, column: ColumnModel, shown: list[tuple[ColumnModel, Ref]]) -> str:
+def slug_of(column: ColumnModel) -> str:
     """Name of a column of a list: its own where that says enough, else its label."""
-    del r, shown
     return column.name if len(column.name) > 3 else slug(column.label)
 
 
-def _dimensions(r: Resolver, shown: list[tuple[ColumnModel, Ref]]) -> list[Dimension]:
+def _dimensions(shown: list[tuple[ColumnModel, Ref]]) -> list[Dimension]:
     made: list[Dimension] = []
     for column, ref in shown:
         if column.masked or any(d.ref == ref for d in made):
             continue
-        made.append(Dimension(ref=ref, name=slug_of(r, column, shown), label=column.label))
+        made.append(Dimension(ref=ref, name=slug_of(column), label=column.label))
     return made
 
 

@@ -16,10 +16,22 @@ from lexsi_ds.text_to_sql.tagger import Item
 _GLUE = frozenset({"be", "of", "in", "with", "all", "list", "and", "rank", "only", "polite"})
 """Words that change nothing once their neighbours are understood."""
 _AGGREGATES: dict[str, Fn] = {
-    "count": "count", "sum": "sum", "average": "average", "median": "median", "minimum": "minimum", "maximum": "maximum",
+    "count": "count",
+    "sum": "sum",
+    "average": "average",
+    "median": "median",
+    "minimum": "minimum",
+    "maximum": "maximum",
 }
 _SUPERLATIVES = {
-    "large": True, "most": True, "long": True, "late": True, "small": False, "least": False, "short": False, "early": False,
+    "large": True,
+    "most": True,
+    "long": True,
+    "late": True,
+    "small": False,
+    "least": False,
+    "short": False,
+    "early": False,
 }
 
 
@@ -34,7 +46,11 @@ def _settle(items: tuple[Item, ...]) -> tuple[Item, ...]:
     out = []
     for i, item in enumerate(items):
         following = items[i + 1] if i + 1 < len(items) else None
-        as_cue = item.cue in _AGGREGATES and following is not None and (following.kind == "sense" or following.kind == "count")
+        as_cue = (
+            item.cue in _AGGREGATES
+            and following is not None
+            and (following.kind == "sense" or following.kind == "count")
+        )
         out.append(Item(item.cue or "", item.text, item.words, start=item.start, end=item.end) if as_cue else item)
     return tuple(out)
 
@@ -46,8 +62,17 @@ class _Parser:
 
     def run(self) -> Draft:
         rules: tuple[Callable[[int], int], ...] = (
-            self.take_comparison, self.take_date, self.take_limit, self.take_superlative, self.take_share, self.take_aggregate,
-            self.take_group, self.take_which, self.take_value, self.take_named, self.take_glue,
+            self.take_comparison,
+            self.take_date,
+            self.take_limit,
+            self.take_superlative,
+            self.take_share,
+            self.take_aggregate,
+            self.take_group,
+            self.take_which,
+            self.take_value,
+            self.take_named,
+            self.take_glue,
         )
         i = 0
         while i < len(self.items):
@@ -86,7 +111,7 @@ class _Parser:
         return clauses.values(self, i)
 
     def take_limit(self, i: int) -> int:
-        """"top 10", "bottom 5", or a number before a superlative."""
+        """ "top 10", "bottom 5", or a number before a superlative."""
         draft = self.draft
         if self.kind(i) in ("top", "bottom"):
             stop = i + 1
@@ -129,16 +154,18 @@ class _Parser:
         return stop + 1
 
     def _both_ends(self, i: int, middle: int) -> int:
-        """"smallest and biggest monthly payment"."""
+        """ "smallest and biggest monthly payment"."""
         stop = self.skip(middle + 2, "of", "all")
         if not self.is_named(stop, "column"):
             return i
         for kind in (self.kind(i), self.kind(middle + 1)):
-            self.draft.measures.append(MeasureAsk("maximum" if _SUPERLATIVES[kind] else "minimum", self.items[stop], cue=kind))
+            self.draft.measures.append(
+                MeasureAsk("maximum" if _SUPERLATIVES[kind] else "minimum", self.items[stop], cue=kind)
+            )
         return stop + 1
 
     def take_share(self, i: int) -> int:
-        """"percentage of loans that are running": the noun gives the whole, what follows the part."""
+        """ "percentage of loans that are running": the noun gives the whole, what follows the part."""
         if self.kind(i) != "share" or self.draft.share:
             return i
         self.draft.share = True
@@ -165,7 +192,7 @@ class _Parser:
         return stop
 
     def _counts_named_value(self, kind: str, i: int) -> bool:
-        """"number of women": the value is a filter, and what is counted comes later or is its table."""
+        """ "number of women": the value is a filter, and what is counted comes later or is its table."""
         return kind == "count" and self.is_named(i, "value", "segment") and not self.is_named(i, "entity")
 
     def _list_of(self, i: int, *kinds: str) -> tuple[list[tuple[Item, Item | None]], int]:
@@ -204,7 +231,9 @@ class _Parser:
             self.draft.groups.append(group)
             stop = after
             following = self.skip(stop, "mark", "and")
-            if following == stop or not (self.kind(following) == "grain" or self._continues(following, ("column", "entity"))):
+            if following == stop or not (
+                self.kind(following) == "grain" or self._continues(following, ("column", "entity"))
+            ):
                 break
             stop = following
         return stop if self.draft.groups and stop > i + 1 else i
@@ -229,7 +258,11 @@ class _Parser:
         if self.kind(i) != "which":
             return i
         stop = self.skip(i + 1, "of", "all", "be")
-        if self.draft.which is None and stop == self.skip(i + 1, "of", "all") and self.is_named(stop, "entity", "column"):
+        if (
+            self.draft.which is None
+            and stop == self.skip(i + 1, "of", "all")
+            and self.is_named(stop, "entity", "column")
+        ):
             self.draft.which = self.items[stop]
             return stop + 1
         return stop

@@ -42,29 +42,49 @@ def build_task(
     plan = Plan()
     _gather(scene, plan, query)
     if not plan.features:
-        raise BadInput(f"No column of {scene.entity.name} was known before the outcome, so nothing can be learned.",
-                       where=scene.entity.name, to_do="Approve columns that were, or connect data with dates.")
+        raise BadInput(
+            f"No column of {scene.entity.name} was known before the outcome, so nothing can be learned.",
+            where=scene.entity.name,
+            to_do="Approve columns that were, or connect data with dates.",
+        )
     display = _display(scene)
     unknown = (*outcome.unknown, *only)
     plan.notes += _notes(scene, plan)
     return TaskSpec(
-        title=outcome.name, question=question, task_type="classification", target_column=outcome.target, target_label=outcome.label,
-        positive_meaning=outcome.positive_meaning, entity_column=scene.key, entity_table=outcome.table,
-        entity_label=scene.entity.label, cutoff_column=scene.cutoff, known_meaning=outcome.known_meaning,
+        title=outcome.name,
+        question=question,
+        task_type="classification",
+        target_column=outcome.target,
+        target_label=outcome.label,
+        positive_meaning=outcome.positive_meaning,
+        entity_column=scene.key,
+        entity_table=outcome.table,
+        entity_label=scene.entity.label,
+        cutoff_column=scene.cutoff,
+        known_meaning=outcome.known_meaning,
         unknown_meaning=outcome.unknown_meaning + (f", {only_text}" if only_text else ""),
         context_sql=_sql(scene, plan, display, outcome.known, with_target=True),
         predict_sql=_sql(scene, plan, display, unknown, with_target=False),
-        features=tuple(s.feature for s in plan.features), left_out=tuple(plan.left_out), display_columns=display,
-        apart=_apart(outcome), out_of_fold=outcome.out_of_fold, notes=tuple(plan.notes),
+        features=tuple(s.feature for s in plan.features),
+        left_out=tuple(plan.left_out),
+        display_columns=display,
+        apart=_apart(outcome),
+        out_of_fold=outcome.out_of_fold,
+        notes=tuple(plan.notes),
     )
 
 
 def _scene(handle: DatasetHandle, model: SemanticModel, outcome: Outcome, approved: frozenset[str]) -> Scene:
     entity = model.table(outcome.table)
     if entity.key is None:
-        raise BadInput(f"No column of {entity.name} tells its rows apart, so predictions could not be told apart either.",
-                       where=entity.name, to_do="Add a column with a different value on every row, such as an id.")
-    cutoff = entity.time if entity.time and (column := model.column(entity.name, entity.time)) and not column.nulls else None
+        raise BadInput(
+            f"No column of {entity.name} tells its rows apart, so predictions could not be told apart either.",
+            where=entity.name,
+            to_do="Add a column with a different value on every row, such as an id.",
+        )
+    cutoff = (
+        entity.time if entity.time and (column := model.column(entity.name, entity.time)) and not column.nulls else None
+    )
     return Scene(Names(handle, model), outcome, entity, entity.key, cutoff, approved)
 
 
@@ -98,12 +118,22 @@ def _late(scene: Scene, ancestor: Ancestor, query: Query) -> int:
 
 def _rows_cte(scene: Scene, conditions: tuple[Condition, ...]) -> str:
     name = ident(scene.entity.name)
-    cutoff = f",\n    {scene.names.read(scene.entity.name, scene.entity.name, scene.cutoff)} AS {CUTOFF}" if scene.cutoff else ""
-    where = "\n  WHERE " + "\n    AND ".join(scene.names.test(scene.entity.name, c) for c in conditions) if conditions else ""
+    cutoff = (
+        f",\n    {scene.names.read(scene.entity.name, scene.entity.name, scene.cutoff)} AS {CUTOFF}"
+        if scene.cutoff
+        else ""
+    )
+    where = (
+        "\n  WHERE " + "\n    AND ".join(scene.names.test(scene.entity.name, c) for c in conditions)
+        if conditions
+        else ""
+    )
     return f"{ROWS} AS (\n  SELECT\n    {name}.*{cutoff}\n  FROM {name}{where}\n)"
 
 
-def _sql(scene: Scene, plan: Plan, display: tuple[str, ...], conditions: tuple[Condition, ...], *, with_target: bool) -> str:
+def _sql(
+    scene: Scene, plan: Plan, display: tuple[str, ...], conditions: tuple[Condition, ...], *, with_target: bool
+) -> str:
     key = f"{ROWS}.{ident(scene.key)}"
     chosen = [key]
     if with_target:
@@ -139,12 +169,18 @@ def _display(scene: Scene) -> tuple[str, ...]:
 def _notes(scene: Scene, plan: Plan) -> list[str]:
     entity, outcome, notes = scene.entity, scene.outcome, []
     if scene.cutoff:
-        notes.append(f"Every feature was known on the {entity.label}'s own date ({scene.cutoff}): dated rows of other tables count only"
-                     f" strictly before it, and the {entity.label}'s own terms count as known on it.")
+        notes.append(
+            f"Every feature was known on the {entity.label}'s own date ({scene.cutoff}): dated rows of other tables count only"
+            f" strictly before it, and the {entity.label}'s own terms count as known on it."
+        )
     else:
-        notes.append(f"{entity.plural.capitalize()} have no dates, so nothing proves that their columns were known before the outcome.")
+        notes.append(
+            f"{entity.plural.capitalize()} have no dates, so nothing proves that their columns were known before the outcome."
+        )
     if outcome.out_of_fold:
-        notes.append(f"No {entity.label} has an unknown outcome: each score is out of fold, made by models that did not see that row.")
+        notes.append(
+            f"No {entity.label} has an unknown outcome: each score is out of fold, made by models that did not see that row."
+        )
         notes.append(f"Only {outcome.unknown_meaning} are listed.")
     return notes + [note for s in plan.features if (note := _missing(scene, s.feature.name))]
 

@@ -39,7 +39,12 @@ class Filled:
             return f"{self.after_cutoff:,} of its dates come after the cut-off."
         if self.unknown >= _ENOUGH and self.known_filled and not self.unknown_filled:
             return f"It is filled on {self.known_filled:,} rows whose outcome is known and on none of the {self.unknown:,} others."
-        if self.unknown >= _ENOUGH and self.unknown_distinct == 1 and self.unknown_filled == self.unknown and self.known_distinct > 1:
+        if (
+            self.unknown >= _ENOUGH
+            and self.unknown_distinct == 1
+            and self.unknown_filled == self.unknown
+            and self.known_distinct > 1
+        ):
             return f"It varies where the outcome is known and has one and the same value on all {self.unknown:,} other rows."
         if min(self.positive, self.negative) >= _ENOUGH:
             if not self.negative_filled and self.positive_filled > self.positive / 2:
@@ -62,12 +67,17 @@ def probe_columns(
     counted = [f"count(*) FILTER (WHERE {w}) AS {n}" for n, w in _sides(known, unknown, positive, negative, outcome)]
     for i, column in enumerate(columns):
         value = names.read("t", table, column.name)
-        counted += [f"count({value}) FILTER (WHERE {w}) AS {n}_f{i}" for n, w in _sides(known, unknown, positive, negative, outcome)]
-        counted += [f"count(DISTINCT {value}) FILTER (WHERE {w}) AS {n}_d{i}"
-                    for n, w in _sides(known, unknown, positive, negative, outcome)[:2]]
+        counted += [
+            f"count({value}) FILTER (WHERE {w}) AS {n}_f{i}"
+            for n, w in _sides(known, unknown, positive, negative, outcome)
+        ]
+        counted += [
+            f"count(DISTINCT {value}) FILTER (WHERE {w}) AS {n}_d{i}"
+            for n, w in _sides(known, unknown, positive, negative, outcome)[:2]
+        ]
         late = f"{value} > {names.read('t', table, cutoff)}" if cutoff and column.role == "time" else "FALSE"
         counted.append(f"count(*) FILTER (WHERE {late}) AS late{i}")
-    row = query(f"SELECT {', '.join(counted)} FROM {ident(table)} AS t").iloc[0]
+    row = counts(query, f"SELECT {', '.join(counted)} FROM {ident(table)} AS t")
     return {c.name: _filled(row, i) for i, c in enumerate(columns)}
 
 
@@ -76,15 +86,27 @@ def _sides(known: str, unknown: str, positive: str, negative: str, outcome: Outc
     return [("k", known), ("u", "FALSE" if outcome.out_of_fold else unknown), ("p", positive), ("m", negative)]
 
 
-def _filled(row: pd.Series, i: int) -> Filled:
+def _filled(row: dict[str, int], i: int) -> Filled:
     return Filled(
-        known=int(row["k"]), known_filled=int(row[f"k_f{i}"]), known_distinct=int(row[f"k_d{i}"]),
-        unknown=int(row["u"]), unknown_filled=int(row[f"u_f{i}"]), unknown_distinct=int(row[f"u_d{i}"]),
-        positive=int(row["p"]), positive_filled=int(row[f"p_f{i}"]),
-        negative=int(row["m"]), negative_filled=int(row[f"m_f{i}"]), after_cutoff=int(row[f"late{i}"]),
+        known=row["k"],
+        known_filled=row[f"k_f{i}"],
+        known_distinct=row[f"k_d{i}"],
+        unknown=row["u"],
+        unknown_filled=row[f"u_f{i}"],
+        unknown_distinct=row[f"u_d{i}"],
+        positive=row["p"],
+        positive_filled=row[f"p_f{i}"],
+        negative=row["m"],
+        negative_filled=row[f"m_f{i}"],
+        after_cutoff=row[f"late{i}"],
     )
+
+
+def counts(query: Query, sql: str) -> dict[str, int]:
+    """The numbers of a counting query of one row, by column."""
+    return {str(name): int(value) for name, value in query(sql).to_dict("records")[0].items()}
 
 
 def count(query: Query, sql: str) -> int:
     """The one number of a counting query."""
-    return int(query(sql).iloc[0, 0])
+    return next(iter(counts(query, sql).values()))

@@ -13,7 +13,7 @@ from lexsi_ds.text_to_sql.sqltext import Names
 from lexsi_ds.text_to_sql.tagger import Item
 
 if TYPE_CHECKING:
-    from lexsi_ds.text_to_sql.resolver import _Resolver as Resolver
+    from lexsi_ds.text_to_sql.resolver import Resolver
 
 
 def rank_by(draft: Draft, names: Names) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from lexsi_ds.knowledge.model import SemanticModel
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
-from lexsi_ds.text_to_sql.joins import Route, routes, via_of
+from lexsi_ds.text_to_sql.joins import Route, routes
 from lexsi_ds.text_to_sql.lexicon import Sense
 from lexsi_ds.text_to_sql.logical import JoinStep, Ref
 from lexsi_ds.text_to_sql.tagger import Item
@@ -33,25 +33,28 @@ class Scope:
 
     def ref(self, table: str, column: str, item: Item, *, of: Item | None = None, filtering: bool = False) -> Ref:
         """A column, with the joins that reach it; ``of`` names the role it is wanted in."""
-        if table == self.base and not (of and self._role_elsewhere(of)):
+        if table == self.base:
             return Ref(alias=self.base, table=table, column=column)
         route = self._route(table, item, of, filtering=filtering)
         return Ref(alias=self._join(route, inner=filtering and route.back), table=table, column=column)
-
-    def _role_elsewhere(self, of: Item) -> bool:
-        return False
 
     def _route(self, table: str, item: Item, of: Item | None, *, filtering: bool) -> Route:
         found = [r for r in routes(self.model, self.base, table) if filtering or not r.back]
         if not found:
             noun = self.model.table(table).label
-            raise NotUnderstood((item.text,), f"no way leads from one {self.model.table(self.base).label} to one {noun}")
+            raise NotUnderstood(
+                (item.text,), f"no way leads from one {self.model.table(self.base).label} to one {noun}"
+            )
         several = len([r for r in found if not r.back]) > 1
         if of is not None:
             found = self._in_role(found, of, item)
         nearest = [r for r in found if len(r.hops) + 10 * r.back == len(found[0].hops) + 10 * found[0].back]
         if len(nearest) > 1:
-            raise Ambiguous(item, tuple(f"{_last(r)}" for r in nearest), f"{item.text} can be {' or '.join(_last(r) for r in nearest)}")
+            raise Ambiguous(
+                item,
+                tuple(f"{_last(r)}" for r in nearest),
+                f"{item.text} can be {' or '.join(_last(r) for r in nearest)}",
+            )
         route = nearest[0]
         if (several or any(h.conditions for h in route.hops)) and route.said:
             told = route.said[-1]
@@ -81,10 +84,16 @@ class Scope:
             taken = (*taken, f"{hop.table}.{hop.column}>{hop.to_table}.{hop.to_column}:{hop.via}")
             if taken not in self._aliases:
                 name = self._fresh(hop.to_table)
-                self.joins.append(JoinStep(
-                    alias=name, table=hop.to_table, left=Ref(alias=alias, table=hop.table, column=hop.column), column=hop.to_column,
-                    conditions=hop.conditions, inner=inner,
-                ))
+                self.joins.append(
+                    JoinStep(
+                        alias=name,
+                        table=hop.to_table,
+                        left=Ref(alias=alias, table=hop.table, column=hop.column),
+                        column=hop.to_column,
+                        conditions=hop.conditions,
+                        inner=inner,
+                    )
+                )
                 self._aliases[taken] = name
             alias = self._aliases[taken]
         return alias
@@ -129,6 +138,3 @@ def _said(model: SemanticModel, sense: Sense) -> str:
         return f"{column.label if column else sense.column} {sense.value}"
     table = model.table(sense.table)
     return sense.label if table.label in sense.label else f"{table.label} {sense.label}"
-
-
-__all__ = ["Scope", "via_of"]

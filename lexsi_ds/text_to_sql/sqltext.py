@@ -11,15 +11,17 @@ from dataclasses import dataclass
 from lexsi_ds.data.handle import DatasetHandle, TypeFamily
 from lexsi_ds.knowledge.model import ColumnModel, Condition, SemanticModel
 
-RESERVED = frozenset(
-    "all analyse analyze and any array as asc asymmetric both case cast check collate column constraint create default deferrable"
-    " desc describe distinct do else end except false fetch for foreign from group having in initially intersect into lambda lateral"
-    " leading limit not null offset on only or order pivot pivot_longer pivot_wider placing primary qualify references returning"
-    " select show some summarize symmetric table then to trailing true union unique unpivot using variadic when where window with"
-    " anti asof at authorization binary by collation columns concurrently cross freeze full generated glob ilike inner is isnull join"
-    " left like map natural notnull outer overlaps positional right semi similar struct tablesample try_cast unpack verbose"
-    " interval values row rows over partition current_date current_time current_timestamp exists between escape if replace".split()
+_RESERVED_TEXT = (
+    "all analyse analyze and any array as asc asymmetric both case cast check collate column constraint create default"
+    " deferrable desc describe distinct do else end except false fetch for foreign from group having in initially"
+    " intersect into lambda lateral leading limit not null offset on only or order pivot pivot_longer pivot_wider placing"
+    " primary qualify references returning select show some summarize symmetric table then to trailing true union unique"
+    " unpivot using variadic when where window with anti asof at authorization binary by collation columns concurrently"
+    " cross freeze full generated glob ilike inner is isnull join left like map natural notnull outer overlaps positional"
+    " right semi similar struct tablesample try_cast unpack verbose interval values row rows over partition current_date"
+    " current_time current_timestamp exists between escape if replace"
 )
+RESERVED = frozenset(_RESERVED_TEXT.split())
 """DuckDB's reserved words and those that a reader of SQL trips over."""
 _PLAIN = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*$")
 

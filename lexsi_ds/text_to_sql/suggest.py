@@ -19,7 +19,9 @@ from lexsi_ds.text_to_sql.sqltext import Names
 _HOW_MANY = 3
 
 
-def suggestions(names: Names, lexicon: Lexicon, query: Callable[[str], pd.DataFrame], how_many: int = _HOW_MANY) -> tuple[str, ...]:
+def suggestions(
+    names: Names, lexicon: Lexicon, query: Callable[[str], pd.DataFrame], how_many: int = _HOW_MANY
+) -> tuple[str, ...]:
     """Three questions that will be understood (fewer when the source is very small)."""
     kept: list[str] = []
     for text in _candidates(names):
@@ -42,7 +44,10 @@ def _understood(text: str, names: Names, lexicon: Lexicon, query: Callable[[str]
 
 def _candidates(names: Names) -> Iterator[str]:
     model = names.model
-    main = max(model.tables, key=lambda t: (len([o for o in model.outcomes if o.table == t.name]) > 0, not t.bridge, t.size is not None))
+    main = max(
+        model.tables,
+        key=lambda t: (len([o for o in model.outcomes if o.table == t.name]) > 0, not t.bridge, t.size is not None),
+    )
     columns = [c for c in model.of_table(main.name) if not (c.masked or c.identifier)]
     yield f"How many {main.plural} are there?"
     groups = [c for c in columns if c.role in ("category", "flag") and 1 < c.distinct <= 20]
@@ -53,7 +58,9 @@ def _candidates(names: Names) -> Iterator[str]:
             yield f"Average {best.label} by {group.label}"
         yield f"{main.plural.capitalize()} by {group.label}"
     for outcome in model.outcomes:
-        if outcome.entity_words or any(w in outcome.label for w in ("churn", "attrition", "default", "surviv", "fraud")):
+        if outcome.entity_words or any(
+            w in outcome.label for w in ("churn", "attrition", "default", "surviv", "fraud")
+        ):
             yield f"Which {model.table(outcome.table).plural} are likely to {outcome.label}?"
     for table in model.tables:
         yield f"How many {table.plural} are there?"

@@ -54,11 +54,14 @@ class Tagged:
 
 
 def tag(
-    question: str, lexicon: Lexicon, today: date | None, cues: Mapping[tuple[str, ...], str] = CUES, longest_cue: int = LONGEST_CUE
+    question: str,
+    lexicon: Lexicon,
+    today: date | None,
+    cues: Mapping[tuple[str, ...], str] = CUES,
 ) -> Tagged:
     """Tag a question; unknown words are repaired where the spelling leaves no doubt."""
     tokens = tokenise(question)
-    items = _items(tokens, lexicon, today, cues, longest_cue)
+    items = _items(tokens, lexicon, today, cues)
     known = lexicon.vocabulary | CUE_WORDS
     repairs: dict[str, str] = {}
     for item in items:
@@ -70,7 +73,7 @@ def tag(
     if not repairs:
         return Tagged(tuple(items))
     mended = tuple(replace(t, word=repairs[t.word], lemma=repairs[t.word]) if t.word in repairs else t for t in tokens)
-    return Tagged(tuple(_items(mended, lexicon, today, cues, longest_cue)), tuple(sorted(repairs.items())))
+    return Tagged(tuple(_items(mended, lexicon, today, cues)), tuple(sorted(repairs.items())))
 
 
 def _inflected(word: str, near: str) -> bool:
@@ -84,23 +87,30 @@ def _lemma_of(tokens: tuple[Token, ...], word: str) -> str:
 
 
 def _items(
-    tokens: tuple[Token, ...], lexicon: Lexicon, today: date | None, cues: Mapping[tuple[str, ...], str], longest_cue: int
+    tokens: tuple[Token, ...],
+    lexicon: Lexicon,
+    today: date | None,
+    cues: Mapping[tuple[str, ...], str],
 ) -> list[Item]:
     items, i = [], 0
     while i < len(tokens):
-        stop, item = _item_at(tokens, i, lexicon, today, cues, longest_cue)
+        stop, item = _item_at(tokens, i, lexicon, today, cues)
         items.append(item)
         i = stop
     return items
 
 
 def _item_at(
-    tokens: tuple[Token, ...], i: int, lexicon: Lexicon, today: date | None, cues: Mapping[tuple[str, ...], str], longest_cue: int
+    tokens: tuple[Token, ...],
+    i: int,
+    lexicon: Lexicon,
+    today: date | None,
+    cues: Mapping[tuple[str, ...], str],
 ) -> tuple[int, Item]:
     token = tokens[i]
     named = _sense_at(tokens, i, lexicon)
     dated = span_at(tokens, i, today)
-    cue = _cue_at(tokens, i, cues, longest_cue)
+    cue = _cue_at(tokens, i, cues)
     if named and named[0] >= max(dated[0] if dated else 0, cue[0] if cue else 0):
         same = cue[1] if cue and cue[0] == named[0] else None
         return named[0], _make("sense", tokens, i, named[0], senses=named[1], cue=same, value=token.value)
@@ -118,11 +128,28 @@ def _item_at(
 
 
 def _make(
-    kind: str, tokens: tuple[Token, ...], i: int, stop: int, *, senses: tuple[Sense, ...] = (), cue: str | None = None,
-    value: float | None = None, span: Span | None = None,
+    kind: str,
+    tokens: tuple[Token, ...],
+    i: int,
+    stop: int,
+    *,
+    senses: tuple[Sense, ...] = (),
+    cue: str | None = None,
+    value: float | None = None,
+    span: Span | None = None,
 ) -> Item:
     text = " ".join(t.text for t in tokens[i:stop])
-    return Item(kind, text, tuple(t.word for t in tokens[i:stop]), senses, value, span, cue, tokens[i].start, tokens[stop - 1].end)
+    return Item(
+        kind,
+        text,
+        tuple(t.word for t in tokens[i:stop]),
+        senses,
+        value,
+        span,
+        cue,
+        tokens[i].start,
+        tokens[stop - 1].end,
+    )
 
 
 def _sense_at(tokens: tuple[Token, ...], i: int, lexicon: Lexicon) -> tuple[int, tuple[Sense, ...]] | None:
@@ -150,10 +177,10 @@ def _sense_at(tokens: tuple[Token, ...], i: int, lexicon: Lexicon) -> tuple[int,
     return best
 
 
-def _cue_at(tokens: tuple[Token, ...], i: int, cues: Mapping[tuple[str, ...], str], longest: int) -> tuple[int, str] | None:
+def _cue_at(tokens: tuple[Token, ...], i: int, cues: Mapping[tuple[str, ...], str]) -> tuple[int, str] | None:
     words: list[str] = []
     best, j = None, i
-    while j < len(tokens) and len(words) < longest:
+    while j < len(tokens) and len(words) < LONGEST_CUE:
         token = tokens[j]
         if token.kind == "quoted":
             break

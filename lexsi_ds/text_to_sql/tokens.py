@@ -25,19 +25,61 @@ _PIECE = re.compile(
 )
 _SCALES = {"k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 _UNITS = {
-    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
-    "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18,
-    "nineteen": 19, "dozen": 12,
+    "zero": 0,
+    "one": 1,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+    "ten": 10,
+    "eleven": 11,
+    "twelve": 12,
+    "thirteen": 13,
+    "fourteen": 14,
+    "fifteen": 15,
+    "sixteen": 16,
+    "seventeen": 17,
+    "eighteen": 18,
+    "nineteen": 19,
+    "dozen": 12,
 }
 _TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
 _BIG = {"hundred": 100, "thousand": 1_000, "million": 1_000_000}
 _CONTRACTIONS = {
-    "what's": ("what", "is"), "who's": ("who", "is"), "where's": ("where", "is"), "how's": ("how", "is"), "that's": ("that", "is"),
-    "it's": ("it", "is"), "there's": ("there", "is"), "let's": ("let", "us"), "i'm": ("i", "am"), "i'd": ("i", "would"),
-    "we're": ("we", "are"), "we've": ("we", "have"), "they're": ("they", "are"), "i've": ("i", "have"), "we'd": ("we", "would"),
-    "don't": ("do", "not"), "doesn't": ("does", "not"), "didn't": ("did", "not"), "isn't": ("is", "not"), "aren't": ("are", "not"),
-    "haven't": ("have", "not"), "hasn't": ("has", "not"), "won't": ("will", "not"), "can't": ("can", "not"), "wasn't": ("was", "not"),
-    "weren't": ("were", "not"), "couldn't": ("could", "not"), "i'll": ("i", "will"), "we'll": ("we", "will"), "you're": ("you", "are"),
+    "what's": ("what", "is"),
+    "who's": ("who", "is"),
+    "where's": ("where", "is"),
+    "how's": ("how", "is"),
+    "that's": ("that", "is"),
+    "it's": ("it", "is"),
+    "there's": ("there", "is"),
+    "let's": ("let", "us"),
+    "i'm": ("i", "am"),
+    "i'd": ("i", "would"),
+    "we're": ("we", "are"),
+    "we've": ("we", "have"),
+    "they're": ("they", "are"),
+    "i've": ("i", "have"),
+    "we'd": ("we", "would"),
+    "don't": ("do", "not"),
+    "doesn't": ("does", "not"),
+    "didn't": ("did", "not"),
+    "isn't": ("is", "not"),
+    "aren't": ("are", "not"),
+    "haven't": ("have", "not"),
+    "hasn't": ("has", "not"),
+    "won't": ("will", "not"),
+    "can't": ("can", "not"),
+    "wasn't": ("was", "not"),
+    "weren't": ("were", "not"),
+    "couldn't": ("could", "not"),
+    "i'll": ("i", "will"),
+    "we'll": ("we", "will"),
+    "you're": ("you", "are"),
 }
 
 
@@ -94,7 +136,9 @@ def _join_numbers(tokens: list[Token]) -> list[Token]:
         if value is not None:
             first, last = tokens[i], tokens[stop - 1]
             text = " ".join(t.text for t in tokens[i:stop])
-            out.append(replace(first, text=text, word=fold(text), lemma=fold(text), kind="number", end=last.end, value=value))
+            out.append(
+                replace(first, text=text, word=fold(text), lemma=fold(text), kind="number", end=last.end, value=value)
+            )
             i = stop
         else:
             out.append(tokens[i])
@@ -110,7 +154,13 @@ def _number_at(tokens: list[Token], i: int) -> tuple[int, float | None]:
         if word == "-" and part is not None and stop + 1 < len(tokens) and tokens[stop + 1].word in _UNITS:
             stop += 1
             continue
-        if word == "and" and part is not None and part >= 100 and stop + 1 < len(tokens) and _is_number_word(tokens[stop + 1].word):
+        if (
+            word == "and"
+            and part is not None
+            and part >= 100
+            and stop + 1 < len(tokens)
+            and _is_number_word(tokens[stop + 1].word)
+        ):
             stop += 1
             continue
         if word in _UNITS or word in _TENS:

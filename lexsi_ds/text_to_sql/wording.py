@@ -9,7 +9,11 @@ from lexsi_ds.knowledge.words import fold
 from lexsi_ds.text_to_sql.logical import Fn, Logical, Measure
 
 _FUNCTION_WORDS: dict[str, str] = {
-    "sum": "total", "average": "average", "median": "median", "minimum": "lowest", "maximum": "highest",
+    "sum": "total",
+    "average": "average",
+    "median": "median",
+    "minimum": "lowest",
+    "maximum": "highest",
 }
 
 

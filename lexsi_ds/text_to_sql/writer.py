@@ -11,9 +11,20 @@ from lexsi_ds.text_to_sql.logical import Dimension, Having, JoinStep, Logical, M
 from lexsi_ds.text_to_sql.sqltext import Names, needs_quotes
 
 _FUNCTIONS: dict[str, type[exp.AggFunc]] = {
-    "sum": exp.Sum, "average": exp.Avg, "median": exp.Median, "minimum": exp.Min, "maximum": exp.Max,
+    "sum": exp.Sum,
+    "average": exp.Avg,
+    "median": exp.Median,
+    "minimum": exp.Min,
+    "maximum": exp.Max,
 }
-_TESTS: dict[str, type[exp.Binary]] = {"=": exp.EQ, "<>": exp.NEQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE}
+_TESTS: dict[str, type[exp.Binary]] = {
+    "=": exp.EQ,
+    "<>": exp.NEQ,
+    "<": exp.LT,
+    "<=": exp.LTE,
+    ">": exp.GT,
+    ">=": exp.GTE,
+}
 
 
 def write(query: Logical, names: Names) -> str:
@@ -29,11 +40,13 @@ class _Writer:
         query = self.query
         grouped = bool(query.measures)
         shown = query.dimensions if grouped else query.columns
-        chosen: list[exp.Expression] = [_named(self.dimension(d), d.name) for d in shown]
+        chosen: list[exp.Expr] = [_named(self.dimension(d), d.name) for d in shown]
         chosen += [_named(e, n) for m in query.measures for n, e in self.outputs(m)]
         select = exp.select(*chosen).from_(_table(query.table))
         for step in query.joins:
-            select = select.join(_table(step.table, step.alias), on=self.on(step), join_type="inner" if step.inner else "left")
+            select = select.join(
+                _table(step.table, step.alias), on=self.on(step), join_type="inner" if step.inner else "left"
+            )
         for predicate in query.filters:
             select = select.where(self.predicate(predicate))
         if grouped and query.dimensions:
@@ -46,14 +59,16 @@ class _Writer:
         query = self.query
         if query.ties and query.order:
             first = query.order[0]
-            over = exp.Window(this=exp.Rank(), order=exp.Order(expressions=[_order(self._measured(first.name), first.descending)]))
+            over = exp.Window(
+                this=exp.Rank(), order=exp.Order(expressions=[_order(self._measured(first.name), first.descending)])
+            )
             select.set("qualify", exp.Qualify(this=exp.EQ(this=over, expression=exp.Literal.number(1))))
         orders = [_order(_column(o.name), o.descending) for o in query.order]
         if orders:
             select = select.order_by(*orders)
         return select.limit(query.limit) if query.limit is not None and not query.ties else select
 
-    def _measured(self, name: str) -> exp.Expression:
+    def _measured(self, name: str) -> exp.Expr:
         """The expression behind a column of the result: a window may not see its name."""
         for measure in self.query.measures:
             for output, expression in self.outputs(measure):
@@ -64,7 +79,7 @@ class _Writer:
                 return self.dimension(dimension)
         return _column(name)
 
-    def ref(self, ref: Ref) -> exp.Expression:
+    def ref(self, ref: Ref) -> exp.Expr:
         """A column, qualified only where several tables are joined, in its true type."""
         column = _column(ref.column, ref.alias if self.query.joins else None)
         how = self.names.column(ref.table, ref.column)
@@ -77,7 +92,7 @@ class _Writer:
             return exp.Cast(this=parsed, to=exp.DataType.build("date"))
         return exp.TryCast(this=column, to=exp.DataType.build("date"))
 
-    def dimension(self, dimension: Dimension) -> exp.Expression:
+    def dimension(self, dimension: Dimension) -> exp.Expr:
         """A column of the result; a date is cut to its grain."""
         column = self.ref(dimension.ref)
         if dimension.grain is None:
@@ -89,23 +104,25 @@ class _Writer:
         cut = exp.Anonymous(this="date_trunc", expressions=[exp.Literal.string(dimension.grain), column])
         return exp.Cast(this=cut, to=exp.DataType.build("date"))
 
-    def outputs(self, measure: Measure) -> list[tuple[str, exp.Expression]]:
+    def outputs(self, measure: Measure) -> list[tuple[str, exp.Expr]]:
         """The result columns of a measure: a rate brings its counts."""
         if measure.fn == "rate":
             hits, rows = self._hits(measure), self._rows(measure)
-            share = exp.Div(this=exp.Mul(this=exp.Literal.number("100.0"), expression=hits), expression=_null_if_zero(rows))
+            share = exp.Div(
+                this=exp.Mul(this=exp.Literal.number("100.0"), expression=hits), expression=_null_if_zero(rows)
+            )
             taken = {m.name for m in self.query.measures if m is not measure}
             own = [] if measure.rows_name in taken else [(measure.rows_name, rows)]
             return [*own, (measure.hits_name, hits), (measure.name, share)]
         return [(measure.name, self.aggregate(measure))]
 
-    def _hits(self, measure: Measure) -> exp.Expression:
+    def _hits(self, measure: Measure) -> exp.Expr:
         return _filtered(exp.Count(this=exp.Star()), [self.predicate(p) for p in measure.hits])
 
-    def _rows(self, measure: Measure) -> exp.Expression:
+    def _rows(self, measure: Measure) -> exp.Expr:
         return _filtered(exp.Count(this=exp.Star()), [self.predicate(p) for p in measure.known])
 
-    def aggregate(self, measure: Measure) -> exp.Expression:
+    def aggregate(self, measure: Measure) -> exp.Expr:
         """One aggregate."""
         if measure.fn == "rate":
             share = exp.Mul(this=exp.Literal.number("100.0"), expression=self._hits(measure))
@@ -117,7 +134,7 @@ class _Writer:
             return exp.Count(this=exp.Distinct(expressions=[column]))
         return _FUNCTIONS[measure.fn](this=column)
 
-    def predicate(self, predicate: Predicate) -> exp.Expression:
+    def predicate(self, predicate: Predicate) -> exp.Expr:
         """A test as a boolean expression."""
         column = self.ref(predicate.ref)
         if predicate.test in ("is null", "is not null"):
@@ -135,7 +152,7 @@ class _Writer:
             return inside if predicate.test == "in" else exp.Not(this=inside)
         return _TESTS[predicate.test](this=column, expression=values[0])
 
-    def literal(self, ref: Ref, value: str) -> exp.Expression:
+    def literal(self, ref: Ref, value: str) -> exp.Expr:
         """A value in the column's type."""
         family = self.names.family(ref.table, ref.column)
         if self.names.column(ref.table, ref.column).stored == "number_text" or family == "number":
@@ -144,17 +161,17 @@ class _Writer:
             return exp.Boolean(this=value.casefold() in ("true", "yes", "1", "t", "y"))
         return exp.Literal.string(value)
 
-    def on(self, step: JoinStep) -> exp.Expression:
+    def on(self, step: JoinStep) -> exp.Expr:
         """The condition of a join, the role's own tests included."""
         left = _column(step.left.column, step.left.alias)
-        test: exp.Expression = exp.EQ(this=_column(step.column, step.alias), expression=left)
+        test: exp.Expr = exp.EQ(this=_column(step.column, step.alias), expression=left)
         for c in step.conditions:
             ref = Ref(alias=step.alias, table=step.table, column=c.column)
             extra = self.predicate(Predicate(ref=ref, test="in", values=c.values))
             test = exp.And(this=test, expression=extra)
         return test
 
-    def having(self, having: Having) -> exp.Expression:
+    def having(self, having: Having) -> exp.Expr:
         """A test of a group."""
         return _TESTS[having.test](this=self.aggregate(having.measure), expression=exp.Literal.number(having.value))
 
@@ -174,32 +191,32 @@ def _table(name: str, alias: str | None = None) -> exp.Table:
     return table
 
 
-def _named(expression: exp.Expression, name: str) -> exp.Expression:
+def _named(expression: exp.Expr, name: str) -> exp.Expr:
     if isinstance(expression, exp.Column) and expression.name == name:
         return expression
     return exp.Alias(this=expression, alias=_identifier(name))
 
 
-def _order(expression: exp.Expression, descending: bool) -> exp.Ordered:
+def _order(expression: exp.Expr, descending: bool) -> exp.Ordered:
     return exp.Ordered(this=expression, desc=descending, nulls_first=False)
 
 
-def _filtered(aggregate: exp.Expression, tests: list[exp.Expression]) -> exp.Expression:
+def _filtered(aggregate: exp.Expr, tests: list[exp.Expr]) -> exp.Expr:
     if not tests:
         return aggregate
     return exp.Filter(this=aggregate, expression=exp.Where(this=exp.and_(*tests)))
 
 
-def _null_if_zero(expression: exp.Expression) -> exp.Expression:
+def _null_if_zero(expression: exp.Expr) -> exp.Expr:
     return exp.Nullif(this=expression, expression=exp.Literal.number(0))
 
 
-def _blank_to_null(column: exp.Expression) -> exp.Expression:
+def _blank_to_null(column: exp.Expr) -> exp.Expr:
     return exp.Nullif(this=exp.Trim(this=column), expression=exp.Literal.string(""))
 
 
-def _days(column: exp.Expression, first: str, after: str) -> exp.Expression:
-    tests: list[exp.Expression] = []
+def _days(column: exp.Expr, first: str, after: str) -> exp.Expr:
+    tests: list[exp.Expr] = []
     if first:
         tests.append(exp.GTE(this=column, expression=_date(first)))
     if after:
@@ -207,5 +224,5 @@ def _days(column: exp.Expression, first: str, after: str) -> exp.Expression:
     return exp.and_(*tests)
 
 
-def _date(day: str) -> exp.Expression:
+def _date(day: str) -> exp.Expr:
     return exp.Cast(this=exp.Literal.string(day), to=exp.DataType.build("date"))

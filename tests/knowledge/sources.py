@@ -49,7 +49,12 @@ def make_source(folder: Path, tables: dict[str, str], *, kind: str = "files", na
         dates = [c.maximum[:10] for c in columns if c.family == "date" and c.maximum]
         today = max([*dates, today or ""]) or None
     handle = DatasetHandle(
-        source_id="con_test", name=name, kind=kind, snapshot_id="snap_test", snapshot_number=1, tables=tuple(made),  # type: ignore[arg-type]
+        source_id="con_test",
+        name=name,
+        kind=kind,
+        snapshot_id="snap_test",
+        snapshot_number=1,
+        tables=tuple(made),  # type: ignore[arg-type]
         today=date.fromisoformat(today) if today else None,
     )
     return Source(handle, con)
@@ -86,29 +91,31 @@ def berka_tables(folder: Path = DATA / "berka") -> dict[str, str]:
         return f"read_csv('{folder / name}.asc', delim=';', quote='\"', header=true, nullstr=['?'], all_varchar=true)"
 
     month = "CAST(substr(birth_number, 3, 2) AS INTEGER)"
+    sex = f"CASE WHEN {month} > 50 THEN 'F' ELSE 'M' END"
     return {
         "account": f"SELECT CAST(account_id AS BIGINT) AS account_id, CAST(district_id AS BIGINT) AS district_id, frequency,"
-                   f" {_day('date')} AS date FROM {raw('account')}",
+        f" {_day('date')} AS date FROM {raw('account')}",
         "card": f"SELECT CAST(card_id AS BIGINT) AS card_id, CAST(disp_id AS BIGINT) AS disp_id, type, {_day('issued')} AS issued"
-                f" FROM {raw('card')}",
-        "client": f"SELECT CAST(client_id AS BIGINT) AS client_id, birth_number, CASE WHEN {month} > 50 THEN 'F' ELSE 'M' END AS gender,"
-                  f" CAST(strptime('19' || substr(birth_number, 1, 2) || lpad(CAST(CASE WHEN {month} > 50 THEN {month} - 50 ELSE {month}"
-                  f" END AS VARCHAR), 2, '0') || substr(birth_number, 5, 2), '%Y%m%d') AS DATE) AS birth_date,"
-                  f" CAST(district_id AS BIGINT) AS district_id FROM {raw('client')}",
+        f" FROM {raw('card')}",
+        "client": f"SELECT CAST(client_id AS BIGINT) AS client_id, birth_number, {sex} AS gender,"
+        f" CAST(strptime('19' || substr(birth_number, 1, 2) || lpad(CAST(CASE WHEN {month} > 50 THEN {month} - 50 ELSE {month}"
+        f" END AS VARCHAR), 2, '0') || substr(birth_number, 5, 2), '%Y%m%d') AS DATE) AS birth_date,"
+        f" CAST(district_id AS BIGINT) AS district_id FROM {raw('client')}",
         "disp": f"SELECT CAST(disp_id AS BIGINT) AS disp_id, CAST(client_id AS BIGINT) AS client_id,"
-                f" CAST(account_id AS BIGINT) AS account_id, type FROM {raw('disp')}",
+        f" CAST(account_id AS BIGINT) AS account_id, type FROM {raw('disp')}",
         "district": "SELECT CAST(A1 AS BIGINT) AS district_id, A2, A3, "
-                    + ", ".join(f"CAST(A{i} AS {'DOUBLE' if i in (10, 12, 13) else 'BIGINT'}) AS A{i}" for i in range(4, 17))
-                    + f" FROM {raw('district')}",
+        + ", ".join(f"CAST(A{i} AS {'DOUBLE' if i in (10, 12, 13) else 'BIGINT'}) AS A{i}" for i in range(4, 17))
+        + f" FROM {raw('district')}",
         "loan": f"SELECT CAST(loan_id AS BIGINT) AS loan_id, CAST(account_id AS BIGINT) AS account_id, {_day('date')} AS date,"
-                f" CAST(amount AS BIGINT) AS amount, CAST(duration AS BIGINT) AS duration, CAST(payments AS DOUBLE) AS payments, status"
-                f" FROM {raw('loan')}",
+        f" CAST(amount AS BIGINT) AS amount, CAST(duration AS BIGINT) AS duration, CAST(payments AS DOUBLE) AS payments, status"
+        f" FROM {raw('loan')}",
         "order": f"SELECT CAST(order_id AS BIGINT) AS order_id, CAST(account_id AS BIGINT) AS account_id, bank_to, account_to,"
-                 f" CAST(amount AS DOUBLE) AS amount, nullif(trim(k_symbol), '') AS k_symbol FROM {raw('order')}",
-        "trans": f"SELECT CAST(trans_id AS BIGINT) AS trans_id, CAST(account_id AS BIGINT) AS account_id, {_day('date')} AS date, type,"
-                 f" nullif(trim(operation), '') AS operation, CAST(amount AS DOUBLE) AS amount, CAST(balance AS DOUBLE) AS balance,"
-                 f" nullif(trim(k_symbol), '') AS k_symbol, nullif(trim(bank), '') AS bank, nullif(trim(account), '') AS account"
-                 f" FROM {raw('trans_part')}",
+        f" CAST(amount AS DOUBLE) AS amount, nullif(trim(k_symbol), '') AS k_symbol FROM {raw('order')}",
+        "trans": f"SELECT CAST(trans_id AS BIGINT) AS trans_id, CAST(account_id AS BIGINT) AS account_id, {_day('date')} AS date,"
+        " type,"
+        f" nullif(trim(operation), '') AS operation, CAST(amount AS DOUBLE) AS amount, CAST(balance AS DOUBLE) AS balance,"
+        f" nullif(trim(k_symbol), '') AS k_symbol, nullif(trim(bank), '') AS bank, nullif(trim(account), '') AS account"
+        f" FROM {raw('trans_part')}",
     }
 
 

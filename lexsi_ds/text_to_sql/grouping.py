@@ -1,0 +1,88 @@
+"""By what a query groups: a column, a table's rows by their names, a date by its grain."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lexsi_ds.text_to_sql import conditions, ranking
+from lexsi_ds.text_to_sql.doubt import NotUnderstood
+from lexsi_ds.text_to_sql.draft import GroupAsk
+from lexsi_ds.text_to_sql.logical import Dimension
+from lexsi_ds.text_to_sql.tagger import Item
+from lexsi_ds.text_to_sql.wording import slug
+
+if TYPE_CHECKING:
+    from lexsi_ds.text_to_sql.resolver import Resolver
+
+_MOST_GROUPS = 60
+"""Most different figures that are grouped by as they are."""
+
+
+def settle_groups(r: Resolver) -> list[Dimension]:
+    asks = [*ranking.ranked_groups(r), *r.draft.groups]
+    which = r.draft.which
+    if which is not None and _which_groups(r):
+        asks.insert(0, GroupAsk(which, text=which.text))
+    elif not r.draft.measures and not r.draft.groups and r.draft.having and r.draft.columns:
+        asks.insert(0, GroupAsk(r.draft.columns.pop(0)))
+    made: list[Dimension] = []
+    for ask in asks:
+        made += [d for d in _group(r, ask) if all(d.ref != m.ref or d.grain != m.grain for m in made)]
+    return made
+
+
+def _which_groups(r: Resolver) -> bool:
+    """Whether "which X" groups by X rather than listing rows of X."""
+    which = r.draft.which
+    if which is None:
+        return False
+    entity = which.of("entity")
+    return not (entity and {s.table for s in entity} == {r.base}) or bool(r.draft.measures and not entity)
+
+
+def _group(r: Resolver, ask: GroupAsk) -> list[Dimension]:
+    if ask.target is None:
+        return [_time_dimension(r, ask)]
+    if ask.grain is not None:
+        column, ref = r.column_of(ask.target, ask.of)
+        r.note(ask.text or ask.target.text, f"{ask.grain} of {column.table}.{column.name}")
+        return [Dimension(ref=ref, name=slug(ask.grain), label=f"{ask.grain} of {column.label}", grain=ask.grain)]
+    entity = ask.target.of("entity")
+    if entity and not (ask.target.of("column") and any(s.table == r.base for s in ask.target.of("column"))):
+        return _entity_dimensions(r, ask.target, ask.of)
+    if not ask.target.of("column", "verb"):
+        raise NotUnderstood((ask.target.text,), f"{ask.target.text} is nothing to group by")
+    column, ref = r.column_of(ask.target, ask.of)
+    r.note(ask.target.text, f"{column.table}.{column.name}")
+    if column.role in ("key",) or (column.identifier and column.role == "text"):
+        raise NotUnderstood((ask.target.text,), f"{column.label} is different on every row")
+    if column.role == "measure" and column.distinct > _MOST_GROUPS:
+        raise NotUnderstood(
+            (ask.target.text,), f"{column.label} has {column.distinct:,} different values, too many to group by"
+        )
+    return [Dimension(ref=ref, name=slug(column.label), label=column.label)]
+
+
+def _entity_dimensions(r: Resolver, item: Item, of: Item | None) -> list[Dimension]:
+    table = r.model.table(r.entity_table(item))
+    shown = [n for n in table.names if r.model.column(table.name, n)]
+    columns = [r.names.column(table.name, n) for n in shown]
+    unique = len(columns) == 1 and columns[0].distinct == table.rows
+    wanted = columns if unique or not table.key else [r.names.column(table.name, table.key), *columns]
+    if not wanted or table.name == r.base:
+        raise NotUnderstood((item.text,), f"there is nothing to tell one {table.label} from another")
+    r.note(item.text, " and ".join(f"{table.name}.{c.name}" for c in wanted))
+    made = []
+    for column in wanted:
+        ref = r.scope.ref(table.name, column.name, item, of=of)
+        name = slug(table.label if unique else column.label)
+        made.append(Dimension(ref=ref, name=name, label=table.label if unique else column.label))
+    return made
+
+
+def _time_dimension(r: Resolver, ask: GroupAsk) -> Dimension:
+    column = conditions.time_column(r, ask.text)
+    r.note(ask.text, f"{ask.grain} of {column[0].table}.{column[0].name}")
+    return Dimension(
+        ref=column[1], name=slug(ask.grain or "day"), label=f"{ask.grain} of {column[0].label}", grain=ask.grain
+    )

@@ -1,0 +1,209 @@
+"""What a query measures: counts, figures of columns, named metrics, percentages. A figure that was not named is not guessed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lexsi_ds.knowledge.model import ColumnModel, Metric
+from lexsi_ds.text_to_sql import conditions
+from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
+from lexsi_ds.text_to_sql.draft import MeasureAsk
+from lexsi_ds.text_to_sql.logical import Dimension, Measure, Predicate, Ref
+from lexsi_ds.text_to_sql.tagger import Item
+from lexsi_ds.text_to_sql.wording import measure_label, slug
+
+if TYPE_CHECKING:
+    from lexsi_ds.text_to_sql.resolver import Resolver
+
+
+def settle_measures(r: Resolver, dimensions: list[Dimension], hits: list[Predicate]) -> list[Measure]:
+    draft = r.draft
+    made: list[Measure] = []
+    if draft.share:
+        made.append(_share(r, hits))
+    for ask in (*draft.measures, *_pending(r)):
+        made += measures_of(r, ask)
+    made += _extreme(r, dimensions, made)
+    for order in draft.order:
+        if order.target is not None and (order.target.of("metric") or (order.fn and dimensions)):
+            fn = order.fn or "rate"
+            made += [m for m in measures_of(r, MeasureAsk(fn, order.target)) if all(m.name != k.name for k in made)]
+    plain_list = draft.lists or draft.which is not None
+    if not made and dimensions:
+        made += _group_default(r, dimensions)
+    if not made and not plain_list and not draft.order and draft.columns and not dimensions:
+        raise NotUnderstood(
+            tuple(i.text for i in draft.columns), "it does not say what to do with it: total, average, highest"
+        )
+    if dimensions and made and all(m.fn not in ("count", "rate", "count_distinct") for m in made):
+        made.insert(0, count_rows(r))
+    return _unlike(made)
+
+
+def _extreme(r: Resolver, dimensions: list[Dimension], made: list[Measure]) -> list[Measure]:
+    """ "the highest balance" is a figure; "the client with the highest balance" and "top 5" are rows."""
+    draft = r.draft
+    rows = dimensions or made or draft.limit is not None or draft.which is not None
+    orders = [o for o in draft.order if o.target is not None and o.fn is None and o.target.of("column")]
+    if rows or not orders or any(e.start < o.target.start for e in draft.entities for o in orders if o.target):
+        return []
+    draft.order = [o for o in draft.order if o not in orders]
+    found: list[Measure] = []
+    for order in orders:
+        if order.target is not None:
+            found += measures_of(r, MeasureAsk("maximum" if order.descending else "minimum", order.target))
+    return found
+
+
+def _group_default(r: Resolver, dimensions: list[Dimension]) -> list[Measure]:
+    """ "loans by status" counts; "which region has more than 500 accounts" too; a bare column says too little."""
+    if r.draft.columns:
+        raise NotUnderstood(
+            tuple(i.text for i in r.draft.columns), "it does not say what to do with it: total, average, highest"
+        )
+    return [count_rows(r)]
+
+
+def _pending(r: Resolver) -> list[MeasureAsk]:
+    """Functions said before or after their target: "women who travel, count", "revenue, in total"."""
+    asks = []
+    for fn in r.draft.pending:
+        if fn == "count":
+            asks.append(MeasureAsk("count", None))
+        elif len(r.draft.columns) == 1 and r.draft.columns:
+            asks.append(MeasureAsk(fn, r.draft.columns.pop()))  # type: ignore[arg-type]
+        elif fn == "sum" and r.draft.measures:
+            continue
+        else:
+            raise NotUnderstood((fn,), f"it does not say of what to take the {fn}")
+    return asks
+
+
+def count_rows(r: Resolver) -> Measure:
+    table = r.model.table(r.base)
+    return Measure(fn="count", name=slug(table.plural), label=f"number of {table.plural}")
+
+
+def measures_of(r: Resolver, ask: MeasureAsk) -> list[Measure]:
+    target = ask.target
+    if target is None:
+        r.note("count", f"count(*) of {r.base}")
+        return [count_rows(r)]
+    if target.of("metric"):
+        return [_of_metric(r, next(m for m in r.model.metrics if m.id == target.of("metric")[0].value), target)]
+    if ask.fn == "count":
+        return [_counted(r, ask, target)]
+    if target.of("entity") and not target.of("column"):
+        return [_of_entity(r, ask, target)]
+    column, ref = r.column_of(target, ask.of)
+    return [_of_column(r, ask, target, column, ref)]
+
+
+def _counted(r: Resolver, ask: MeasureAsk, target: Item) -> Measure:
+    if target.of("entity", "role") and r.entity_table(target) == r.base:
+        if target.of("role"):
+            conditions.owner_role(r, target)
+        r.note(f"{ask.cue} {target.text}".strip(), f"count(*) of {r.base}")
+        return count_rows(r)
+    if target.of("entity"):
+        table = r.model.table(r.entity_table(target))
+        if table.key is None:
+            raise NotUnderstood((target.text,), f"nothing tells one {table.label} from another")
+        ref = r.scope.ref(table.name, table.key, target, of=ask.of)
+        r.note(target.text, f"count of different {table.name}.{table.key}")
+        label = f"number of different {table.plural}"
+        return Measure(
+            fn="count_distinct",
+            name=slug(f"different {table.plural}"),
+            label=f"number of different {table.plural}",
+            ref=ref,
+        )
+    column, ref = r.column_of(target, ask.of)
+    if column.role not in ("category", "text", "link", "key"):
+        raise NotUnderstood((target.text,), f"{column.label} is a figure, not something to count")
+    r.note(target.text, f"count of different {column.table}.{column.name}")
+    label = f"number of different values of {column.label}"
+    return Measure(fn="count_distinct", name=slug(f"different {column.label}"), label=label, ref=ref)
+
+
+def _of_entity(r: Resolver, ask: MeasureAsk, target: Item) -> Measure:
+    """ "total loans": the number or the amount? Asked, unless the table has no measure that could be meant."""
+    table = r.model.table(r.entity_table(target))
+    if ask.fn != "sum":
+        raise NotUnderstood((ask.cue, target.text), f"it does not say of which figure of {table.plural}")
+    if table.size is None:
+        r.note(f"{ask.cue} {target.text}", f"count(*) of {table.name}")
+        return count_rows(r)
+    size = r.names.column(table.name, table.size)
+    said = size.label if table.label in size.label else f"{table.label} {size.label}"
+    raise Ambiguous(
+        target, (f"number of {table.plural}", said), f"total {target.text} can be their number or their amount"
+    )
+
+
+def _of_column(r: Resolver, ask: MeasureAsk, target: Item, column: ColumnModel, ref: Ref) -> Measure:
+    family = r.names.family(column.table, column.name)
+    numeric = family == "number" or column.stored == "number_text"
+    ends = ask.fn in ("minimum", "maximum")
+    if not (numeric or (ends and column.role == "time")) or column.role in ("key", "link"):
+        raise NotUnderstood((ask.cue or ask.fn, target.text), f"{column.label} is not a figure to take the {ask.fn} of")
+    r.note(f"{ask.cue} {target.text}".strip(), f"{ask.fn} of {column.table}.{column.name}")
+    label = measure_label(ask.fn, column.label)
+    return Measure(fn=ask.fn, name=slug(label), label=label, ref=ref, unit=column.unit)
+
+
+def _of_metric(r: Resolver, metric: Metric, item: Item) -> Measure:
+    r.note(item.text, metric.text or metric.label)
+    if metric.kind != "rate" and metric.column:
+        ref = r.scope.ref(metric.table, metric.column, item)
+        fn = "sum" if metric.kind == "sum" else "average"
+        return Measure(fn=fn, name=slug(metric.label), label=metric.label, ref=ref, unit=metric.unit)
+    r.metric = metric
+    hits = tuple(_predicate_of(r, c.table, c.column, c.values, item) for c in metric.conditions)
+    table = r.model.table(metric.table)
+    known = _known(r, hits)
+    return Measure(
+        fn="rate",
+        name=slug(metric.label),
+        label=metric.label,
+        hits=hits,
+        known=known,
+        unit=metric.unit,
+        hits_name=slug(metric.hits),
+        rows_name=slug(table.plural),
+    )
+
+
+def _predicate_of(r: Resolver, table: str, column: str, values: tuple[str, ...], item: Item) -> Predicate:
+    return Predicate(ref=r.scope.ref(table, column, item), test="in", values=values)
+
+
+def _known(r: Resolver, hits: tuple[Predicate, ...]) -> tuple[Predicate, ...]:
+    """Rows without a value are neither in nor out of a rate."""
+    nullable = [h.ref for h in hits if (column := r.model.column(h.ref.table, h.ref.column)) and column.nulls]
+    return tuple(Predicate(ref=ref, test="is not null") for ref in nullable)
+
+
+def _share(r: Resolver, hits: list[Predicate]) -> Measure:
+    if not hits:
+        raise NotUnderstood(("percentage",), "it does not say which rows the percentage counts")
+    table = r.model.table(r.base)
+    text = ", ".join(h.text for h in hits)
+    known = _known(r, tuple(hits))
+    return Measure(
+        fn="rate",
+        name="percentage",
+        label=f"percentage of {table.plural}: {text}",
+        hits=tuple(hits),
+        known=known,
+        unit="%",
+        hits_name=slug(f"{table.plural} counted"),
+        rows_name=slug(table.plural),
+    )
+
+
+def _unlike(measures: list[Measure]) -> list[Measure]:
+    seen: dict[str, Measure] = {}
+    for measure in measures:
+        seen.setdefault(measure.name, measure)
+    return list(seen.values())
