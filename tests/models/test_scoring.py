@@ -14,6 +14,7 @@ import pytest
 from lexsi_ds.errors import BadInput
 from lexsi_ds.models.bundle import PROBABILITY, SavedModel
 from lexsi_ds.models.engine import PREDICTION_COLUMNS
+from lexsi_ds.models.estimators import probability
 from lexsi_ds.models.frames import read_frame, write_frame
 from lexsi_ds.models.scoring import ScoredFrame, score
 from lexsi_ds.models.stability import bands
@@ -87,6 +88,19 @@ def test_training_rows_are_scored_out_of_fold_with_the_kept_scores(model: SavedM
     assert np.allclose(known.loc[ids, "probability"], kept.loc[ids], atol=1e-7)
     assert any(note.startswith("40 of 60 rows trained the model") for note in result.notes)
     assert known["top_share"].notna().all()
+
+
+def test_bands_of_a_training_row_come_only_from_refits_that_did_not_draw_it(model: SavedModel) -> None:
+    frame = loans().assign(status="C")
+    found = scored(model, frame).frame.set_index("loan_id")
+    rows = model.prepare(frame)
+    for i in range(0, 40, 5):
+        unseen = np.flatnonzero(~model.refits.drawn[i])
+        assert 5 < len(unseen) < 40
+        own = np.array([probability(model.refits.models[b].margin(rows.x[[i]]))[0] for b in unseen])
+        row = found.loc[frame["loan_id"][i]]
+        assert row["probability_low"] == pytest.approx(min(np.quantile(own, 0.1), row["probability"]), abs=1e-9)
+        assert row["probability_high"] == pytest.approx(max(np.quantile(own, 0.9), row["probability"]), abs=1e-9)
 
 
 def test_an_id_is_known_as_number_or_text(model: SavedModel) -> None:

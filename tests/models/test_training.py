@@ -13,8 +13,9 @@ from sklearn.metrics import roc_auc_score
 
 from lexsi_ds.errors import BadInput, ModelRefused
 from lexsi_ds.models.bundle import PROBABILITY, TARGET
-from lexsi_ds.models.card import ModelCard
+from lexsi_ds.models.card import Interval, ModelCard
 from lexsi_ds.models.task import LeftOut
+from lexsi_ds.models.validation import leads
 from tests.models.frames_for_tests import attrition, loan_task, loans, task_of, telco, titanic, train_in
 
 
@@ -29,6 +30,7 @@ def test_telco_logistic_reaches_its_known_auc_and_predicts(tmp_path: Path) -> No
     assert 0.83 < card.baseline.metrics.roc_auc.value < 0.86
     assert 0.83 < next(c for c in card.candidates if c.model_type == "XGBoost").metrics.roc_auc.value < 0.86
     assert (card.rows, card.positives, card.folds, card.repeats) == (7043, 1869, 5, 1)
+    assert card.model_type == "Logistic"
     charges = next(s for s in card.features if s.feature.name == "TotalCharges")
     assert charges.missing == 11
     assert "Columns that the task does not name were ignored: gender." in card.notes
@@ -96,6 +98,13 @@ def test_xgboost_predicts_where_the_signal_needs_it(tmp_path: Path) -> None:
     assert card.model_type == "XGBoost"
     assert card.auc_difference.low > 0
     assert card.name == "XGBoost_v1"
+
+
+def test_a_lead_counts_when_it_is_beyond_the_noise_and_large_enough_to_matter() -> None:
+    assert leads(Interval(value=0.015, low=0.002, high=0.03))
+    assert not leads(Interval(value=0.02, low=-0.001, high=0.04))
+    assert not leads(Interval(value=0.003, low=0.001, high=0.006))
+    assert not leads(Interval(value=-0.02, low=-0.03, high=-0.01))
 
 
 @pytest.mark.parametrize("asked", ["XGBoost", "logistic"])
