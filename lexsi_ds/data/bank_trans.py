@@ -181,7 +181,7 @@ def _pay_orders(
     number = (month + 276) - granted  # 276 months from 1970 to 1993
     due = (number >= 1) & (number <= plan.loans.duration[loan])
     trouble = plan.loans.trouble[loan]
-    missed = (trouble > 0) & (number >= trouble) & (rng.random(len(who)) < 0.5)
+    missed = (trouble > 0) & ((number == trouble) | ((number > trouble) & (rng.random(len(who)) < 0.5)))
     runs[:, uver] = np.where(has, due & ~missed, runs[:, uver])
     days[:, FIRST_ORDER + uver] = np.where(has, first + 11, days[:, FIRST_ORDER + uver])
     cents[:, slots] = np.where(runs, -plan.orders[who], 0)

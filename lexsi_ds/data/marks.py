@@ -42,6 +42,8 @@ _MASKED_PAIRS = (
 _MASKED_WHOLE = {("address",), ("street",), ("ip",)}
 _KEY_WORDS = {"id", "key", "uuid", "guid", "pk", "fk", "identifier", "rowid"}
 _NUMBER_WORDS = {"number", "no", "nr", "num", "code"}
+_YES_NO = {"yes", "no", "y", "n", "true", "false", "t", "f", "0", "1", "ano", "ne", "ja", "nein", "oui", "non", "si"}
+"""Values of a column that says whether there is an email or a phone: they name nobody."""
 _EMAIL = re.compile(r"^[^@\s]+@[^@\s]+\.[A-Za-z]{2,}$")
 _PERSON = re.compile(
     r"^[A-ZÀ-Ž][\w'’.\-]*,\s*(?:(?:Mr|Mrs|Miss|Ms|Master|Dr|Rev|Col|Major|Capt|Don|Mme|Mlle|Sir|Lady)\.?\s)?[A-ZÀ-Ž]"
@@ -94,7 +96,7 @@ def _is_masked(words: tuple[str, ...], facts: Facts) -> bool:
     if facts.family not in ("text", "number"):
         return False
     if _has(words, _MASKED_PAIRS) or words in _MASKED_WHOLE or any(w in _MASKED_WORDS for w in words):
-        return facts.distinct > 2  # "has phone: yes or no" names nobody
+        return not facts.sample or not all(v.strip().lower() in _YES_NO for v in facts.sample)
     if facts.family != "text" or not facts.sample:
         return False
     if _share(_EMAIL, facts.sample) >= _SAMPLE_SHARE:

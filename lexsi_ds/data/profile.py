@@ -122,8 +122,8 @@ def _short(value: str | None) -> str | None:
 
 
 def _samples(con: duckdb.DuckDBPyConnection, table: str, columns: Sequence[Column]) -> list[tuple[str, ...]]:
-    """The first few values of each text column."""
-    texts = [c for c in columns if c.family == "text"]
+    """The first few values of each text and number column, as text."""
+    texts = [c for c in columns if c.family in ("text", "number")]
     if not texts:
         return [()] * len(columns)
     wanted = ", ".join(f"left(CAST({_quoted(c.name)} AS VARCHAR), 200)" for c in texts)

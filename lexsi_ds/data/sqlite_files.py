@@ -6,7 +6,9 @@ Must never: be imported by the shared query worker, or download the extension.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import sqlite3
 from pathlib import Path
 
 import duckdb
@@ -62,7 +64,10 @@ def _read_table(
     scan = f"sqlite_scan({literal(str(path))}, {literal(source)})"
     notes: list[str] = []
     try:
-        con.execute(f"CREATE TABLE {table} AS SELECT * FROM {scan}")
+        if _undeclared(path, source):
+            _copy_as_text(con, path, scan, table, source)
+        else:
+            con.execute(f"CREATE TABLE {table} AS SELECT * FROM {scan}")
     except duckdb.Error:
         _copy_as_text(con, path, scan, table, source)
         notes.append("Some values are not of their column's declared type; all types were found from the values.")
@@ -78,6 +83,12 @@ def _read_table(
     notes += [*said, *(note for t in typed.values() for note in t.notes)]
     select = f"SELECT {', '.join(parts)} FROM {table}"
     return Loaded(name, select, {"format": "sqlite", "table": source}, tuple(notes))
+
+
+def _undeclared(path: Path, source: str) -> bool:
+    """Whether a column has no declared type, as those that a view computes: the scanner takes them for bytes."""
+    with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
+        return any(not row[0] for row in db.execute("SELECT type FROM pragma_table_info(?)", [source]))
 
 
 def _copy_as_text(con: duckdb.DuckDBPyConnection, path: Path, scan: str, table: str, source: str) -> None:

@@ -29,7 +29,7 @@ _MAGIC = (
 )  # fmt: skip
 _CONTROL = bytes(set(range(32)) - {9, 10, 12, 13, 27})
 _CANDIDATES = ["cp1252", "cp1250", "iso8859_2", "cp1251", "cp1253", "cp1254", "shift_jis", "gb18030", "big5", "euc_kr"]
-_CP1250_SZ, _ISO_SZ = b"\x8a\x9a\x8e\x9e", b"\xb9\xbe"
+_CP1250_SZ, _ISO_SZ = b"\x8a\x9a\x8e\x9e", b"\xa9\xb9\xae\xbe"
 _CP1250_ONLY = b"\xec\xcc\xb3\xb9\xbf\x9c\x9d\x9f\xbe"
 """ě, ł, ą, ż, ś, ť, ź and ľ: in western code pages rare letters or signs."""
 _TELLING = 0.05
@@ -73,7 +73,7 @@ def prepare(path: Path, scratch: Path, encoding: str | None = None) -> TextFile:
     Raises BadInput for an empty or a binary file, and for an ``encoding`` that does not fit.
     """
     head = read_head(path)
-    if not head.strip(b"\x00 \t\r\n") and path.stat().st_size <= _HEAD:
+    if not head.strip(b"\x00 \t\r\n\xef\xbb\xbf\xff\xfe") and path.stat().st_size <= _HEAD:
         raise BadInput("This file is empty.", where=path.name, to_do="Choose a file with at least column names in it.")
     known = encoding or next((name for bom, name in _BOMS if head.startswith(bom)), None) or _wide(head)
     if known is None or not known.replace("_", "-").lower().startswith(("utf-16", "utf-32")):

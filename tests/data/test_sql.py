@@ -73,7 +73,9 @@ def test_a_value_of_any_type_arrives_and_can_be_shown(name: str, sql: SqlRunner,
 def test_columns_carry_their_names_and_types_also_twice_the_same(sql: SqlRunner, source: DatasetHandle) -> None:
     result = sql.run(source, "SELECT 1 AS a, 'x' AS a, 2.5::DECIMAL(4, 1) AS \"b c\"")
     assert [(column.name, column.type) for column in result.columns] == [
-        ("a", "INTEGER"), ("a", "VARCHAR"), ("b c", "DECIMAL(4,1)"),
+        ("a", "INTEGER"),
+        ("a", "VARCHAR"),
+        ("b c", "DECIMAL(4,1)"),
     ]
     assert list(result.frame().columns) == ["a", "a", "b c"]
 
@@ -93,7 +95,9 @@ def test_an_empty_result_keeps_its_columns(sql: SqlRunner, source: DatasetHandle
 
 
 def test_the_file_is_where_it_was_asked_for_and_no_partial_one_stays(
-    sql: SqlRunner, source: DatasetHandle, tmp_path: Path,
+    sql: SqlRunner,
+    source: DatasetHandle,
+    tmp_path: Path,
 ) -> None:
     result = sql.run(source, "FROM loan", out=tmp_path / "deep" / "rows.arrow")
     assert result.path == tmp_path / "deep" / "rows.arrow"
@@ -129,7 +133,9 @@ FAILURES = {
 
 @pytest.mark.parametrize("text", FAILURES)
 def test_a_failing_query_says_what_is_near_and_neither_path_nor_value(
-    text: str, sql: SqlRunner, source: DatasetHandle,
+    text: str,
+    sql: SqlRunner,
+    source: DatasetHandle,
 ) -> None:
     with pytest.raises(SqlFailed) as failed:
         sql.run(source, text)
