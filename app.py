@@ -32,7 +32,8 @@ with guarded("Home"):
     left, right = st.columns([1.9, 1], gap="medium")
     with left, guarded("The examples"):
         if handle:
-            home.examples(frame, app.suggestions(handle))
+            with st.skeleton(height=330):
+                home.examples(frame, app.suggestions(handle))
     with right, guarded("What waits"):
         flagged = app.findings.list(actor, segment="flagged", source_id=handle.source_id if handle else None)
         pending = app.findings.list(actor, segment="to_review", source_id=handle.source_id if handle else None)

@@ -14,7 +14,6 @@ from components.safe import plain, safe_md
 from components.tasks import task_card
 from components.turn import Step, TurnView
 from lexsi_ds.application import Application
-from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.models.card import ModelCard
 from lexsi_ds.models.engine import CaseExplanation
 from lexsi_ds.services.access import Actor
@@ -35,14 +34,14 @@ AGAIN = ("failed", "stopped", "interrupted", "limit_reached")
 def draw(
     app: Application,
     actor: Actor,
-    handle: DatasetHandle,
+    source_id: str,
     conversation_id: str,
     view: TurnView,
     *,
     newest: bool,
     unfolded: bool,
 ) -> None:
-    """Draw a turn that is over."""
+    """Draw a turn that is over. ``source_id`` is the source it was about."""
     state = view.state or "interrupted"
     if state in BADGES:
         label, icon, colour = BADGES[state]
@@ -57,23 +56,23 @@ def draw(
             st.caption(f":material/error: {plain(problem, 600)}")
     cards.reading_line(view.reading, view.caveats, view.removed)
     if unfolded:
-        _cards(app, actor, view)
+        _cards(app, actor, view, source_id)
     elif view.answer_query or view.last("predict") or view.last("explain_prediction"):
         more = st.expander(
             "Results of this turn", type="compact", on_change="rerun", key=session.wkey("results", view.run_id)
         )
         if more.open:
             with more:
-                _cards(app, actor, view)
+                _cards(app, actor, view, source_id)
     if state in AGAIN and newest:
         st.button(
             "Retry",
             key=session.wkey("chat", "retry", view.run_id),
             icon=":material/refresh:",
             on_click=asking.on_retry,
-            args=(app, actor, handle.source_id, conversation_id, view.question),
+            args=(app, actor, source_id, conversation_id, view.question),
         )
-    _chips(app, actor, handle, conversation_id, view, newest)
+    _chips(app, actor, source_id, conversation_id, view, newest)
 
 
 def _words(state: str) -> str:
@@ -85,9 +84,7 @@ def _words(state: str) -> str:
     }.get(state, "")
 
 
-def _chips(
-    app: Application, actor: Actor, handle: DatasetHandle, conversation_id: str, view: TurnView, newest: bool
-) -> None:
+def _chips(app: Application, actor: Actor, source_id: str, conversation_id: str, view: TurnView, newest: bool) -> None:
     """Options of a question asked back (greyed out once answered), or follow-ups under the newest answer."""
     options = view.options or (view.suggestions if newest else [])
     options = [o for o in dict.fromkeys(options) if o.strip()]
@@ -102,12 +99,12 @@ def _chips(
         disabled=not newest,
         format_func=lambda o: f":gray[{plain(o, 160)}]",
         on_change=asking.on_chip,
-        args=(app, actor, handle.source_id, conversation_id, key),
+        args=(app, actor, source_id, conversation_id, key),
         wrap=True,
     )
 
 
-def _cards(app: Application, actor: Actor, view: TurnView) -> None:
+def _cards(app: Application, actor: Actor, view: TurnView, source_id: str) -> None:
     def read(step: Step | None, kind: str) -> ArtifactLike | None:
         if step is None:
             return None
@@ -127,7 +124,7 @@ def _cards(app: Application, actor: Actor, view: TurnView) -> None:
             cards.model_card(card, view.run_id)
             task_card(card.task, card.left_out, session.wkey("task", view.run_id))
     if view.state == "answered" and (predicted or view.answer_query):
-        propose.button_or_form(app, actor, view.run_id)
+        propose.button_or_form(app, actor, view.run_id, source_id)
 
 
 def _prediction(

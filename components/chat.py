@@ -136,7 +136,8 @@ def thread(
         with st.chat_message("assistant", avatar=":material/insights:"), problems.guarded("This turn"):
             replay(view, lambda artifact_id: app.chats.artifact(actor, artifact_id))
             age = len(turns) - i
-            answer.draw(app, actor, handle, conversation_id, view, newest=age == 1, unfolded=age <= OPEN_TURNS)
+            source_id = turn.source_id or handle.source_id
+            answer.draw(app, actor, source_id, conversation_id, view, newest=age == 1, unfolded=age <= OPEN_TURNS)
     return live
 
 

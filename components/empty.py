@@ -32,7 +32,7 @@ def first_start(frame: Frame) -> bool:
     if frame.handle is not None:
         return False
     task = frame.app.prepare_demo(frame.actor)
-    if task is None:
+    if task is None or task.state == "done":
         teach(
             frame,
             "No source is active",

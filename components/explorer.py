@@ -242,21 +242,24 @@ def similar_table(similar: list[dict[str, Any]], card: ModelCard, case_id: str) 
             frame,
             key=session.wkey("similar", card.id, case_id),
             alt=f"{plain(noun)} rows like case {plain(case_id)}",
-            settings={"Probability": tables.probability_column(width=140)},
+            settings={
+                "Probability": tables.probability_column(width=120),
+                "Distance": st.column_config.NumberColumn("Distance", format="%.1f", width=70),
+            },
         )
         st.caption(f"Probability: out of fold. Outcome: {plain(task.positive_meaning)}.")
 
 
 def _similar_row(similar: dict[str, Any], card: ModelCard) -> dict[str, Any]:
     task = card.task
-    row: dict[str, Any] = {
+    display = similar.get("display") or {}
+    return {
         task.entity_label.capitalize(): tables.as_id(similar.get("entity")),
         "Outcome": task.target_label if similar.get("outcome") else f"no {task.target_label}",
         "Probability": similar.get("probability"),
+        **{str(k).replace("_", " ").capitalize(): v for k, v in display.items()},
         "Distance": similar.get("distance"),
     }
-    display = similar.get("display") or {}
-    return row | {str(k).replace("_", " ").capitalize(): v for k, v in display.items()}
 
 
 def no_case(cases: Cases, case_id: str | None, card: ModelCard) -> None:

@@ -33,6 +33,13 @@ def number(value: float, digits: int = 2) -> str:
     return "unknown" if not math.isfinite(value) else f"{value:,.{digits}f}".replace("-", MINUS)
 
 
+def signed(value: float, digits: int = 2) -> str:
+    """A difference with its sign; one that rounds to nothing is ±0.00."""
+    if round(abs(value), digits) == 0:
+        return f"±{0:.{digits}f}"
+    return f"{'+' if value > 0 else MINUS}{abs(value):.{digits}f}"
+
+
 def interval(figure: Interval, digits: int = 2) -> str:
     """The 95% interval of a figure: "0.77 to 0.85"."""
     return f"{number(figure.low, digits)} to {number(figure.high, digits)}"
@@ -104,4 +111,4 @@ def value(raw: object) -> str:
         return number(raw, digits)
     if isinstance(raw, datetime):
         return raw.isoformat(sep=" ", timespec="minutes")
-    return raw.isoformat() if isinstance(raw, date) else str(raw)
+    return raw.isoformat() if isinstance(raw, date) else str(raw).removesuffix("T00:00:00")

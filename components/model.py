@@ -71,7 +71,9 @@ def header(card: ModelCard, handle: DatasetHandle | None) -> None:
 def picker(models: Sequence[ModelCard], current: ModelCard) -> None:
     """Which model, latest first. The choice goes to the address."""
     listed = [*models] if any(m.id == current.id for m in models) else [current, *models]
-    names = {m.id: f"{m.name}, {m.task.title}, {figures.ago(m.created_at)}" for m in listed}
+    names = {m.id: f"{m.name}, {figures.ago(m.created_at)}" for m in listed}
+    if len({m.task.title for m in listed}) > 1:
+        names = {m.id: f"{m.task.title}, {names[m.id]}" for m in listed}
     session.put(session.MODEL_PICK, current.id)
     st.selectbox(
         "Model",
@@ -103,11 +105,7 @@ def metric_row(card: ModelCard) -> None:
         f"Out of fold, {card.folds} folds, {figures.counted(card.repeats, 'repeat')}. Interval: 95%, bootstrap over "
         f"{figures.count(card.rows)} rows, {figures.share(card.positives, card.rows)} {plain(card.task.target_label)}.{beside}"
     )
-    difference = card.auc_difference
-    st.caption(
-        f"AUC of XGBoost minus the logistic baseline: {_signed(difference.value)} ({_signed(difference.low)} to "
-        f"{_signed(difference.high)}). {plain(card.why_chosen, 400)}"
-    )
+    st.caption(plain(card.why_chosen, 500))
     if card.warnings:
         st.warning("  \n".join(plain(warning, 400) for warning in card.warnings), icon=":material/warning:")
 
@@ -115,7 +113,7 @@ def metric_row(card: ModelCard) -> None:
 def _metric(name: str, label: str, meaning: str, chosen: Metrics, other: Metrics | None) -> None:
     figure: Interval = getattr(chosen, name)
     digits = 3 if name == "brier" else 2
-    delta = _signed(figure.value - getattr(other, name).value, digits) if other else None
+    delta = figures.signed(figure.value - getattr(other, name).value, digits) if other else None
     st.metric(
         label,
         figures.number(figure.value, digits),
@@ -127,10 +125,6 @@ def _metric(name: str, label: str, meaning: str, chosen: Metrics, other: Metrics
         help=meaning,
         height="stretch",
     )
-
-
-def _signed(value: float, digits: int = 2) -> str:
-    return f"{'+' if value >= 0 else figures.MINUS}{abs(value):.{digits}f}"
 
 
 def performance(card: ModelCard) -> None:

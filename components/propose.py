@@ -13,7 +13,7 @@ from lexsi_ds.application import Application
 from lexsi_ds.services.access import Actor
 
 
-def button_or_form(app: Application, actor: Actor, run_id: str) -> None:
+def button_or_form(app: Application, actor: Actor, run_id: str, source_id: str) -> None:
     """The button; once clicked, the form in its place."""
     mine = session.held()
     if mine.proposing_run != run_id:
@@ -32,15 +32,15 @@ def button_or_form(app: Application, actor: Actor, run_id: str) -> None:
             type="tertiary",
             icon=":material/lightbulb:",
             on_click=_begin,
-            args=(app, actor, run_id),
+            args=(app, actor, run_id, source_id),
         )
         return
     _form(app, actor, run_id)
 
 
 @careful
-def _begin(app: Application, actor: Actor, run_id: str) -> None:
-    draft = app.draft_finding(actor, run_id)
+def _begin(app: Application, actor: Actor, run_id: str, source_id: str) -> None:
+    draft = app.draft_finding(actor, run_id, source_id)
     if draft is None:
         session.notify(
             "info", "This answer has nothing to propose: a finding needs a sentence about rows that a query can check."

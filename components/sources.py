@@ -170,7 +170,7 @@ def _columns(app: Application, actor: Actor, table: Table) -> None:
         hide_index=True,
         disabled=fixed,
         num_rows="fixed",
-        height="content" if len(frame) <= 12 else 460,
+        height=min(14 * tables.ROW, tables.ROW * (len(frame) + 1) + 4),
         on_change=_mark,
         args=(app, actor, table, key),
         alt=f"Columns of {plain(table.name)}",

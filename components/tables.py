@@ -16,8 +16,10 @@ from components import figures
 from components.safe import plain
 
 SHOWN_ROWS = 50
-TALL = 388
-"""Height of a table that is longer than ten rows, in pixels."""
+ROW = 33
+"""Height of a row at the theme's font size, in pixels."""
+TALL = 11 * ROW + 4
+"""Height of a table of ten rows; a longer one scrolls."""
 
 
 def is_identifier(name: str) -> bool:
@@ -78,9 +80,9 @@ def _date_format(column: pd.Series) -> str:
     return "YYYY-MM-DD" if whole_days else "YYYY-MM-DD HH:mm:ss"
 
 
-def height(rows: int) -> Any:
-    """A short table is as tall as its rows, a long one scrolls."""
-    return "content" if rows <= 10 else TALL
+def height(rows: int) -> int:
+    """A short table is as tall as its rows, a long one scrolls. In pixels, so that nothing moves while it loads."""
+    return min(TALL, ROW * (max(rows, 1) + 1) + 4)
 
 
 def show(

@@ -32,7 +32,7 @@ REASONS: dict[str, str] = {
 def task_lines(task: TaskSpec) -> list[str]:
     """The task in lines of safe Markdown, for a card or a step."""
     cutoff = (
-        f"everything before {plain(task.cutoff_column)} of each {plain(task.entity_label)}"
+        f"only what was known before {plain(task.cutoff_column)} of each {plain(task.entity_label)}"
         if task.cutoff_column
         else "the table has no dates"
     )

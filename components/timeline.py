@@ -5,6 +5,7 @@ A replayed timeline reads a step's payload only when it is opened, so a long con
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -15,13 +16,15 @@ from components.payloads import ArtifactLike
 from components.safe import plain, safe_md
 from components.turn import Step, TurnView
 
+SUMMARY_LINES = 4
+"""Lines of what the planner was told that a step shows; the payload below has it all."""
 Artifacts = Callable[[str], ArtifactLike]
 """Reads an artifact by id, for one person."""
 
 
 def label(step: Step) -> str:
     """What a step's line says: "Calling run_sql…" while it works, then its name, argument and time."""
-    argument = plain(step.argument, 90)
+    argument = plain(step.about, 80)
     if step.ok is None:
         progress = f" {round(100 * step.share)}%" if step.total else ""
         words = plain(step.text, 60) or argument
@@ -32,9 +35,14 @@ def label(step: Step) -> str:
     return f"{plain(step.name)}{failed}" + (f" :gray[{detail}]" if detail else "")
 
 
+def _summary(step: Step) -> None:
+    """What the planner was told. Always drawn: a step without content cannot be opened."""
+    lines = step.summary.strip().splitlines() or ["No summary."]
+    text = "\n".join(line[:160] for line in lines[:SUMMARY_LINES])
+    st.text(text + (f"\n… {len(lines) - SUMMARY_LINES} more lines" if len(lines) > SUMMARY_LINES else ""))
+
+
 def _body(step: Step, run_id: str, artifacts: Artifacts) -> None:
-    if step.summary and (not step.artifact_ids or not step.ok):
-        st.text(step.summary[:1200])
     for artifact_id in step.artifact_ids:
         with problems.guarded("This step"):
             payloads.draw(step.name, artifacts(artifact_id), payloads.payload_key(run_id, step.call_id, artifact_id))
@@ -61,6 +69,7 @@ def replay(view: TurnView, artifacts: Artifacts) -> None:
                 key=session.wkey("step", view.run_id, step.call_id),
             )
             with inner:
+                _summary(step)
                 if inner.open:
                     _body(step, view.run_id, artifacts)
 
@@ -70,7 +79,8 @@ class LiveTurn:
 
     def __init__(self, view: TurnView, artifacts: Artifacts) -> None:
         self.view, self._artifacts = view, artifacts
-        self._outer = st.status(":shimmer[Reading the question]", type="compact", expanded=True)
+        self._outer = st.status(self._doing(), type="compact", expanded=True)
+        self._born = time.monotonic()
         self._words = st.empty()
         self._steps: dict[str, Any] = {}
         self._shown = ""
@@ -82,16 +92,22 @@ class LiveTurn:
             if step:
                 self._draw(step)
         if not self.view.over and batch:
-            self._outer.update(label=f":shimmer[{plain(self._doing())}]")
+            self._outer.update(label=self._doing(), expanded=True if self._young else None)
         if self.view.narrative != self._shown:
             self._shown = self.view.narrative
             self._words.markdown(safe_md(self._shown))
 
+    @property
+    def _young(self) -> bool:
+        """An update that overtakes the first draw would leave the status closed; later a person may have closed it."""
+        return time.monotonic() - self._born < 2
+
     def _doing(self) -> str:
         running = next((s for s in reversed(self.view.steps) if s.ok is None), None)
         if running:
-            return f"Calling {running.name}…"
-        return self.view.thinking or ("Choosing the next step" if self.view.steps else "Reading the question")
+            return f":shimmer[{plain(f'Calling {running.name}…')}]"
+        words = self.view.thinking or ("Choosing the next step" if self.view.steps else "Reading the question")
+        return f":shimmer[{plain(words, 120)}]"
 
     def _draw(self, step: Step) -> None:
         status = self._steps.get(step.call_id)
@@ -103,4 +119,5 @@ class LiveTurn:
             return
         status.update(label=label(step), state="complete" if step.ok else "error")
         with status.container():
+            _summary(step)
             _body(step, self.view.run_id, self._artifacts)

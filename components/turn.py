@@ -36,6 +36,11 @@ class Step:
     text: str = ""
 
     @property
+    def about(self) -> str:
+        """What its line says it is about: the label of a query's rows, else the argument."""
+        return str(self.args.get("label") or self.argument)
+
+    @property
     def share(self) -> float:
         """Progress from 0 to 1; 0 while the total is not known."""
         return min(self.done / self.total, 1.0) if self.total else 0.0

@@ -55,7 +55,7 @@ with guarded("XAI explorer"):
         else:
             explorer.one_case(case, card, cases)
     with left, guarded("What moves the model"), st.skeleton(height=TALL + 130):
-        explorer.overall(app.global_explanation(actor, card.id, scale=scale), card)
+        explorer.overall(app.overall_explanation(actor, card.id, scale=scale), card)
     if case is not None:
         if case.summary:
             st.markdown(safe_md(case.summary))

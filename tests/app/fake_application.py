@@ -50,6 +50,7 @@ class FakeTurn:
     question: str
     state: str
     events: list[dict[str, Any]]
+    source_id: str = fx.SOURCE
 
 
 class Script:
@@ -571,10 +572,10 @@ class FakeApplication:
             "Average salary by region",
         ]
 
-    def global_explanation(self, actor: Any, model_id: str, *, scale: str) -> Any:
+    def overall_explanation(self, actor: Any, model_id: str, scale: str = "probability") -> Any:
         return fx.overall(scale)
 
-    def case_explanation(self, actor: Any, model_id: str, case_id: str, *, scale: str) -> Any:
+    def case_explanation(self, actor: Any, model_id: str, case_id: str, scale: str = "probability") -> Any:
         if not case_id.isdigit():
             raise NotFound("This model neither trained on that case nor scored it.")
         return fx.case(case_id, scale)
@@ -591,5 +592,5 @@ class FakeApplication:
             for i in range(5)
         ]
 
-    def draft_finding(self, actor: Any, run_id: str) -> Any:
+    def draft_finding(self, actor: Any, run_id: str, source_id: str) -> Any:
         return None
