@@ -113,6 +113,8 @@ def _column(
         label=label,
         role=role,
         synonyms=(*th.COLUMN_SYNONYMS.get(singular_label, ()), *(["".join(words)] if len(words) > 1 else [])),
+        bigger=th.EXTREMES.get(words[-1] if words else "", ((), ()))[0],
+        smaller=th.EXTREMES.get(words[-1] if words else "", ((), ()))[1],
         additive=family == "number" and bool(set(words) & th.ADDITIVE_WORDS),
         stored=stored.kind if stored else "native",
         date_format=stored.date_format if stored else None,

@@ -42,8 +42,8 @@ ROW_SYNONYMS: dict[str, tuple[str, ...]] = {
 COLUMN_SYNONYMS: dict[str, tuple[str, ...]] = {
     "gender": ("sex",),
     "sex": ("gender",),
-    "monthly income": ("income", "salary", "pay", "wage", "monthly salary", "earnings"),
-    "salary": ("pay", "wage", "income", "earnings"),
+    "monthly income": ("income", "salary", "pay", "wage", "monthly salary", "earnings", "earn"),
+    "salary": ("pay", "wage", "income", "earnings", "earn"),
     "monthly charge": ("monthly bill", "monthly fee"),
     "total charge": ("lifetime charge", "total bill"),
     "department": ("dept",),
@@ -65,6 +65,15 @@ COLUMN_SYNONYMS: dict[str, tuple[str, ...]] = {
     "revenue": ("turnover", "sales volume"),
     "quantity": ("units",),
     "total": ("revenue", "invoice value", "value"),
+}
+
+EXTREMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    # last word of a column's name: (what means its highest value, its lowest)
+    "age": (("oldest",), ("youngest",)),
+    "price": (("most expensive", "dearest", "priciest", "costliest"), ("cheapest", "least expensive")),
+    "fare": (("most expensive", "dearest", "priciest"), ("cheapest", "least expensive")),
+    "salary": (("best paid", "highest paid"), ("worst paid", "lowest paid")),
+    "income": (("best paid", "highest paid"), ("worst paid", "lowest paid")),
 }
 
 PROTECTED_WORDS = _words(

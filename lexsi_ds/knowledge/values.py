@@ -128,7 +128,8 @@ def _spelled(column: ColumnModel, value: str) -> list[ValueHit]:
     meaning = next((m.label for m in column.values if m.value == value), value)
     words = phrase(value)
     sex = _SEX.get("".join(words), ()) if {"gender", "sex"} & set(split_name(column.name)) else ()
-    forms = {words, tuple(w for w in words if w not in _FILLER)}
+    said = phrase(value.replace("&", " and "))
+    forms = {words, said, tuple(w for w in words if w not in _FILLER)}
     hits = [
         ValueHit(column.table, column.name, value, meaning, form, exact=True)
         for form in sorted(forms)

@@ -115,6 +115,14 @@ def singular(word: str) -> str:
     return word[:-1]
 
 
+def stem(word: str) -> str:
+    """A word without its ending, so that forms of one verb meet: billed and billing, pay and payment."""
+    for ending in ("ments", "ment", "ings", "ing", "ed", "es", "s", "e", "y"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word
+
+
 def plural(phrase: str) -> str:
     """Plural of a noun phrase: its last word takes the ending."""
     head, _, last = phrase.rpartition(" ")

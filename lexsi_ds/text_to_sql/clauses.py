@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 _TESTS = {"more": ">", "less": "<", "at_least": ">=", "at_most": "<=", "equal": "=", "older": ">", "younger": "<"}
 _POSTFIX = ("at_least", "at_most")
-_PLAIN = ("be", "of", "with", "in", "than", "and")
 
 
 def belongs_to(parser: Parser, i: int, after: int) -> tuple[Item | None, int]:
@@ -45,7 +44,7 @@ def comparison(parser: Parser, i: int) -> int:
 def _column_before(parser: Parser, i: int) -> tuple[Item | None, int]:
     """A column with its comparison: "wages above", "price of at least"."""
     if parser.is_named(i, "column"):
-        stop = parser.skip(i + 1, *_PLAIN)
+        stop = parser.skip(i + 1, "be", "of", "than")
         if parser.kind(stop) in (*_TESTS, "between") or _is_postfix(parser, stop):
             return parser.items[i], stop
     return None, i
@@ -105,7 +104,8 @@ def _compared(parser: Parser, i: int, column: Item | None, test: str, numbers: t
 
 def _was_measure(parser: Parser) -> bool:
     """Whether the comparison follows an aggregate, as in "average salary above 6400"."""
-    return bool(parser.draft.measures and (parser.draft.groups or parser.draft.which))
+    draft = parser.draft
+    return bool(draft.measures and (draft.groups or draft.which or draft.columns or draft.entities))
 
 
 def _is_unit(parser: Parser, i: int) -> bool:
@@ -131,7 +131,14 @@ def _is_unit(parser: Parser, i: int) -> bool:
 
 
 def _plain_number(parser: Parser, i: int) -> int:
-    """ "grade 10", "3 bedrooms": equality with a column beside the number."""
+    """ "grade 10", "3 bedrooms", "loan 5314": equality with a column or the key beside the number."""
+    if parser.is_named(i, "entity") and parser.kind(i + 1) in ("number", "date") and parser.kind(i + 2) not in _POSTFIX:
+        entity, key = parser.items[i], parser.items[i + 1]
+        if key.value is not None and not _is_top(parser, i):
+            parser.draft.filters.append(
+                FilterAsk("key", (entity,), numbers=(key.value,), text=f"{entity.text} {key.text}")
+            )
+            return i + 2
     if parser.is_named(i, "column") and parser.kind(i + 1) == "number" and parser.kind(i + 2) not in (*_POSTFIX,):
         column, number, stop = parser.items[i], parser.items[i + 1], i + 2
     elif (
@@ -151,10 +158,15 @@ def _plain_number(parser: Parser, i: int) -> int:
     return stop
 
 
+def _is_top(parser: Parser, i: int) -> bool:
+    """Whether the number after this noun starts something else: "loans 10 largest"."""
+    return parser.kind(i + 2) in ("large", "small", "most", "least", "long", "short", "late", "early", "best", "worst")
+
+
 def days(parser: Parser, i: int) -> int:
     """ "in 1997", "before 1950", "between 1994 and 1996", "since May 1995", a date column or verb just before it included."""
     column, start = None, i
-    if parser.is_named(i, "column", "verb"):
+    if parser.is_named(i, "column", "verb", "hint"):
         start = parser.skip(i + 1, "be", "of")
         column = parser.items[i]
     lead = parser.kind(start)
@@ -172,8 +184,6 @@ def days(parser: Parser, i: int) -> int:
     if span is None:
         return i
     text = " ".join(item.text for item in parser.items[i:stop])
-    if column is not None and not column.of("column", "verb"):
-        column = None
     parser.draft.filters.append(FilterAsk("days", span=span, column=column, text=text, late=_late(parser)))
     return stop
 
@@ -204,12 +214,14 @@ def _open(lead: str, span: Span) -> Span | None:
 def values(parser: Parser, i: int) -> int:
     """Values and segments, with "not", "or", and the column or role named beside them."""
     start, negated, column = i, False, None
-    if parser.is_named(start, "column"):
-        after = parser.skip(start + 1, "be", "of", "in", "equal")
+    if parser.is_named(start, "column", "hint"):
+        after = parser.skip(start + 1, "be", "of", "in", "equal", "by", "to", "from")
         if _holds(parser.items[start], parser, after) or (
             parser.kind(after) == "not" and parser.is_named(after + 1, "value")
         ):
             column, start = parser.items[start], after
+    if parser.kind(start) == "to" and parser.kind(i - 1) == "sense":
+        start += 1
     role = (
         parser.items[start]
         if parser.is_named(start, "role") and parser.is_named(parser.skip(start + 1, "in"), "value")
@@ -233,7 +245,7 @@ def values(parser: Parser, i: int) -> int:
         found.append(parser.items[following])
         stop = following + 1
     if versus:
-        parser.draft.groups.append(GroupAsk(_column_of_value(found[0]), text=found[0].text))
+        parser.draft.groups.append(GroupAsk(column_of_value(found[0]), text=found[0].text))
     text = " ".join(item.text for item in parser.items[i:stop])
     kind = "segment" if found[0].of("segment") and not found[0].of("value") else "value"
     parser.draft.filters.append(
@@ -255,7 +267,7 @@ def _holds(column: Item, parser: Parser, i: int) -> bool:
     """Whether a value of this very column stands at ``i``, one that was said and not just the column's name again."""
     if not parser.is_named(i, "value"):
         return False
-    named = {(s.table, s.column) for s in column.of("column")}
+    named = {(s.table, s.column) for s in column.of("column", "hint")}
     return any((s.table, s.column) in named and s.strong for s in parser.items[i].of("value"))
 
 
@@ -280,7 +292,7 @@ def _whole(parser: Parser, i: int, stop: int) -> Item:
     return Item("whole", " ".join(item.text for item in parser.items[i:stop]), start=first.start, end=last.end)
 
 
-def _column_of_value(item: Item) -> Item:
+def column_of_value(item: Item) -> Item:
     """The column that a value belongs to, as a name: two values set against each other are two groups."""
     senses = tuple(Sense("column", s.table, s.column, label=s.label) for s in item.of("value"))
     return replace(item, senses=senses)

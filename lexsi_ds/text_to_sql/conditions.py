@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lexsi_ds.knowledge.model import ColumnModel
-from lexsi_ds.knowledge.thesaurus import NO, YES
-from lexsi_ds.knowledge.words import fold
+from lexsi_ds.knowledge.model import ColumnModel, TableModel
+from lexsi_ds.knowledge.thesaurus import NO, PEOPLE, YES
+from lexsi_ds.knowledge.words import fold, singular
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import FilterAsk
 from lexsi_ds.text_to_sql.joins import routes
@@ -28,9 +28,14 @@ def settle(r: Resolver, asks: list[FilterAsk]) -> tuple[list[Predicate], list[Pr
     """The tests that restrict the rows, and those that a percentage counts."""
     filters: list[Predicate] = []
     hits: list[Predicate] = []
-    late = any(a.late and a.kind != "days" for a in asks)
+    said_after = [a for a in asks if a.late and a.kind not in ("days", "key")]
+    late = bool(said_after)
+    if r.draft.share and len(said_after) > 1:
+        raise NotUnderstood(
+            tuple(a.text for a in said_after), "it is not clear which of these is the part and which the whole"
+        )
     for ask in asks:
-        counted = r.draft.share and ask.kind != "days" and (ask.late or not late)
+        counted = r.draft.share and ask.kind not in ("days", "key") and (ask.late or not late)
         (hits if counted else filters).extend(_predicates(r, ask))
     return filters, hits
 
@@ -42,6 +47,8 @@ def _predicates(r: Resolver, ask: FilterAsk) -> list[Predicate]:
         return [_value(r, ask)]
     if ask.kind == "days":
         return [_days(r, ask)]
+    if ask.kind == "key":
+        return [_key(r, ask)]
     return [_compare(r, ask)]
 
 
@@ -50,6 +57,11 @@ def _segment(r: Resolver, ask: FilterAsk) -> list[Predicate]:
     for item in ask.items[:1]:
         sense = r.scope.pick(item, item.of("segment"), r.mentioned)
         segment = next(s for s in r.model.segments if s.id == sense.value)
+        if segment.table != r.base and segment.table not in r.mentioned:
+            raise NotUnderstood(
+                (item.text,),
+                f"{item.text} is said of {r.model.table(segment.table).plural}, not of {r.model.table(r.base).plural}",
+            )
         if len(ask.items) > 1 or (ask.negated and len(segment.conditions) > 1):
             raise NotUnderstood((ask.text,), "it names several groups of rows at once")
         for c in segment.conditions:
@@ -72,6 +84,16 @@ def _value(r: Resolver, ask: FilterAsk) -> Predicate:
             raise NotUnderstood((item.text,), f"{item.text} is not a value of {sense.column}")
         values.append(same[0].value)
     column = r.names.column(sense.table, sense.column)
+    far = r.scope.distance(sense.table)
+    named = (
+        sense.table in r.mentioned
+        or r.model.table(sense.table).label in {singular(w) for w in first.words}
+        or bool(first.of("role"))
+    )
+    if far is not None and far >= 10 and not named:
+        raise NotUnderstood(
+            (first.text,), f"it is a {column.label}, and {r.model.table(r.base).plural} have none of their own"
+        )
     ref = r.scope.ref(sense.table, sense.column, first, of=ask.of, filtering=True)
     values = list(dict.fromkeys(values))
     said = " or ".join(r.model.meaning(sense.table, sense.column, v) or v for v in values)
@@ -113,7 +135,7 @@ def _of_column(r: Resolver, senses: tuple[Sense, ...], column: Item | None, text
     """Values of the column that was named beside them."""
     if column is None:
         return senses
-    named = {(s.table, s.column) for s in column.of("column")}
+    named = {(s.table, s.column) for s in column.of("column", "hint")}
     kept = tuple(s for s in senses if (s.table, s.column) in named)
     if not kept:
         raise NotUnderstood((text,), f"{column.text} has no such value")
@@ -140,6 +162,17 @@ def _days(r: Resolver, ask: FilterAsk) -> Predicate:
     return Predicate(
         ref=ref, test="days", values=(first, after), text=f"{column.label} {span.text}" if ask.column else span.text
     )
+
+
+def _key(r: Resolver, ask: FilterAsk) -> Predicate:
+    """ "loan 5314": the row of that key."""
+    table = r.model.table(r.entity_table(ask.items[0]))
+    if table.key is None or r.names.family(table.name, table.key) != "number":
+        raise NotUnderstood((ask.text,), f"{table.plural} have no numbers")
+    ref = r.scope.ref(table.name, table.key, ask.items[0], filtering=True)
+    value = _plain(ask.numbers[0])
+    r.note(ask.text, f"{table.name}.{table.key} = {value}")
+    return Predicate(ref=ref, test="=", values=(value,), text=f"{table.label} {value}")
 
 
 def _year_number(r: Resolver, ask: FilterAsk, column: ColumnModel, ref: Ref) -> Predicate:
@@ -199,11 +232,18 @@ def _compared_column(r: Resolver, ask: FilterAsk) -> tuple[ColumnModel, Ref]:
         fitting = [c for c in fitting if c.name == table.size] or fitting
     elif unit is None and table.size is not None:
         fitting = [c for c in own if c.name == table.size]
+    elif unit is None and _is_person(table):
+        fitting = [c for c in own if c.label == "age"]
     else:
         fitting = []
     if len(fitting) != 1:
         raise NotUnderstood((ask.text,), "it does not say which figure to compare")
     return fitting[0], Ref(alias=r.base, table=r.base, column=fitting[0].name)
+
+
+def _is_person(table: TableModel) -> bool:
+    """Whether a row is a person, so that "under 25" speaks of age."""
+    return "person" in table.synonyms or table.label in PEOPLE
 
 
 def _factor(ask: FilterAsk, column: ColumnModel) -> float:

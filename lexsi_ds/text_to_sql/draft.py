@@ -12,7 +12,7 @@ from lexsi_ds.text_to_sql.dates import Span
 from lexsi_ds.text_to_sql.logical import Fn, Grain
 from lexsi_ds.text_to_sql.tagger import Item
 
-FilterKind = Literal["value", "segment", "compare", "days"]
+FilterKind = Literal["value", "segment", "compare", "days", "key"]
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,8 @@ class OrderAsk:
     target: Item | None = None
     fn: Fn | None = None
     judged: Literal["worst", "best"] | None = None
+    word: str = ""
+    """The superlative: "longest"."""
 
 
 @dataclass
@@ -106,3 +108,5 @@ class Draft:
     left: list[str] = field(default_factory=list)
     """Words that no rule took."""
     default_limit: bool = False
+    ids: list[str] = field(default_factory=list)
+    """Words for "their id": lists show the key anyway."""

@@ -10,10 +10,13 @@ from typing import Literal
 
 from lexsi_ds.knowledge.model import ColumnModel, SemanticModel
 from lexsi_ds.knowledge.values import ValueIndex
-from lexsi_ds.knowledge.words import fold, phrase, split_name
+from lexsi_ds.knowledge.words import fold, phrase, split_name, stem
+from lexsi_ds.text_to_sql.cues import CUES
 from lexsi_ds.text_to_sql.joins import via_of
 
-SenseKind = Literal["entity", "column", "value", "segment", "metric", "role", "outcome", "verb", "rows"]
+SenseKind = Literal[
+    "entity", "column", "value", "segment", "metric", "role", "outcome", "verb", "rows", "extreme", "hint"
+]
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,9 @@ class Sense:
     label: str = ""
     strong: bool = True
     """False for a name that only a loose reading finds."""
+
+
+_ARTICLES = frozenset({"the", "a", "an"})
 
 
 class Lexicon:
@@ -62,8 +68,26 @@ class Lexicon:
         for words, hits in values.entries():
             for hit in hits:
                 self._put(words, Sense("value", hit.table, hit.column, hit.value, hit.label))
+        self._stems = self._hints()
         self.longest = max((len(w) for w in self._senses), default=1)
         self.vocabulary = frozenset(w for words in self._senses for w in words if w.isalpha() and len(w) > 3)
+
+    def _hints(self) -> dict[str, tuple[Sense, ...]]:
+        """Columns by the stems of their labels' words: "billed" hints at billing_country, "hired" at hire_date."""
+        found: dict[str, list[Sense]] = {}
+        for column in self.model.columns:
+            if column.role in ("key", "link") or column.masked:
+                continue
+            for word in split_name(column.name):
+                if len(stem(word)) > 2:
+                    found.setdefault(stem(word), []).append(
+                        Sense("hint", column.table, column.name, label=column.label)
+                    )
+        return {s: tuple(senses) for s, senses in found.items()}
+
+    def hints(self, word: str) -> tuple[Sense, ...]:
+        """Columns that an otherwise unknown verb may point at; it counts only beside a value or date of such a column."""
+        return self._stems.get(stem(word), ()) if word.isalpha() else ()
 
     def senses(self, words: tuple[str, ...]) -> tuple[Sense, ...]:
         """Every meaning of these folded singular words."""
@@ -78,6 +102,9 @@ class Lexicon:
         noun = self.model.table(column.table).label
         if column.role in ("measure", "time", "category", "flag") and noun not in column.label:
             self._add(f"{noun} {column.label}", sense)
+        for end, words in (("highest", column.bigger), ("lowest", column.smaller)):
+            for text in (w for w in words if tuple(w.split()) not in CUES):
+                self._add(text, Sense("extreme", column.table, column.name, end, column.label))
         for verb in column.verbs:
             self._add(verb, Sense("verb", column.table, column.name, label=column.label))
         if column.role == "flag" and column.values:
@@ -113,6 +140,9 @@ class Lexicon:
             self._put(raw, sense)
 
     def _put(self, words: tuple[str, ...], sense: Sense) -> None:
+        bare = tuple(w for w in words if w not in _ARTICLES)
+        if bare and bare != words:
+            self._put(bare, sense)
         if not words:
             return
         found = self._senses.setdefault(words, [])

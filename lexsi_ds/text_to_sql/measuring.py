@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lexsi_ds.knowledge.model import ColumnModel, Metric
-from lexsi_ds.text_to_sql import conditions
+from lexsi_ds.text_to_sql import conditions, ordering
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import MeasureAsk
 from lexsi_ds.text_to_sql.logical import Dimension, Measure, Predicate, Ref
@@ -31,6 +31,8 @@ def settle_measures(r: Resolver, dimensions: list[Dimension], hits: list[Predica
     plain_list = draft.lists or draft.which is not None
     if not made and dimensions:
         made += _group_default(r, dimensions)
+    if not made and not dimensions and draft.columns and ordering.finds_rows(r):
+        return []
     if not made and not plain_list and not draft.order and draft.columns and not dimensions:
         raise NotUnderstood(
             tuple(i.text for i in draft.columns), "it does not say what to do with it: total, average, highest"

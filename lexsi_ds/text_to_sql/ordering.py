@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from lexsi_ds.text_to_sql.resolver import Resolver
 
 
+_SIZES = frozenset({"largest", "biggest", "highest", "greatest", "smallest", "lowest"})
+"""Superlatives that mean a table's own size, where it has one."""
+
+
 def main_measure(measures: list[Measure]) -> Measure:
     """The measure a person looks at: the last one that is not the count that only stands beside it."""
     return next((m for m in reversed(measures) if m.fn != "count"), measures[-1])
@@ -73,7 +77,10 @@ def _sorts_itself(r: Resolver, dimension: Dimension) -> bool:
 def order_rows(r: Resolver) -> tuple[list[Order], int | None, bool, list[Dimension]]:
     """A list of rows of the base table."""
     draft, table = r.draft, r.model.table(r.base)
-    if not (draft.lists or draft.which is not None or draft.order or draft.limit is not None):
+    lookup = bool(draft.columns) and finds_rows(r)
+    if not (
+        lookup or draft.filters or draft.lists or draft.which is not None or draft.order or draft.limit is not None
+    ):
         noun = table.plural
         item = next((e for e in draft.entities if e.of("entity")), None)
         if item is None:
@@ -104,6 +111,16 @@ def order_rows(r: Resolver) -> tuple[list[Order], int | None, bool, list[Dimensi
     return orders, draft.limit, ties, columns
 
 
+def finds_rows(r: Resolver) -> bool:
+    """Whether a filter names single rows, by key or by what they are called, so that a bare column asks for its value there."""
+    table = r.model.table(r.base)
+    named = {(r.base, n) for n in (table.key, *table.names)}
+    for ask in r.draft.filters:
+        if ask.kind == "key" or any((s.table, s.column) in named for i in ask.items for s in i.of("value")):
+            return True
+    return False
+
+
 def _own(r: Resolver, name: str) -> tuple[ColumnModel, Ref]:
     return r.names.column(r.base, name), Ref(alias=r.base, table=r.base, column=name)
 
@@ -130,6 +147,10 @@ def _row_column(r: Resolver, ask: OrderAsk, columns: list[Item]) -> tuple[Column
     if target is not None and target.of("column"):
         return r.column_of(target)
     table = r.model.table(r.base)
-    if target is not None and target.of("entity") and ask.fn is None and table.size is not None:
-        return _own(r, table.size)
+    if target is not None and target.of("entity") and ask.fn is None:
+        worded = [c for c in r.model.of_table(r.base) if ask.word in (c.bigger if ask.descending else c.smaller)]
+        if len(worded) == 1:
+            return _own(r, worded[0].name)
+        if ask.word in _SIZES and table.size is not None:
+            return _own(r, table.size)
     raise NotUnderstood((target.text if target else "top",), f"it does not say by what to order {table.plural}")

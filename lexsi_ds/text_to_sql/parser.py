@@ -6,10 +6,12 @@ A word that no rule takes stays in ``draft.left``: the question is then not answ
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from lexsi_ds.text_to_sql import clauses
 from lexsi_ds.text_to_sql.cues import GRAINS
 from lexsi_ds.text_to_sql.draft import Draft, GroupAsk, MeasureAsk, OrderAsk
+from lexsi_ds.text_to_sql.lexicon import Sense
 from lexsi_ds.text_to_sql.logical import Fn
 from lexsi_ds.text_to_sql.tagger import Item
 
@@ -120,7 +122,8 @@ class _Parser:
             draft.default_limit = not numbered
             draft.order.append(OrderAsk(self.kind(i) == "top"))
             return stop + numbered
-        if self.kind(i) == "number" and self.kind(i + 1) in (*_SUPERLATIVES, "worst", "best"):
+        ranked = self.kind(i + 1) in (*_SUPERLATIVES, "worst", "best") or self.is_named(i + 1, "extreme")
+        if self.kind(i) == "number" and ranked:
             draft.limit = _whole(self.items[i].value)
             return i + 1
         return i
@@ -136,9 +139,26 @@ class _Parser:
                 self.draft.order.append(OrderAsk(None, self.items[stop], judged=kind))  # type: ignore[arg-type]
                 return stop + 1
             return i
+        if self.is_named(i, "extreme"):
+            return self._extreme(i)
         if kind in _SUPERLATIVES:
             return self._superlative(i, descending=_SUPERLATIVES[kind])
         return i
+
+    def _extreme(self, i: int) -> int:
+        """ "oldest", "least populated": a word that names both a column and an end of it."""
+        item = self.items[i]
+        senses = item.of("extreme")
+        ends = {s.value for s in senses}
+        if len(ends) != 1:
+            return i
+        target = replace(item, senses=tuple(Sense("column", s.table, s.column, label=s.label) for s in senses))
+        self.draft.order.append(OrderAsk(ends == {"highest"}, target))
+        following = self.skip(i + 1, "and")
+        stop = i + 1
+        if self.is_named(stop, "column") and _same_columns(self.items[stop], target):
+            stop += 1
+        return stop if following == i + 1 else i + 1
 
     def _superlative(self, i: int, *, descending: bool) -> int:
         stop = self.skip(i + 1, "of", "all")
@@ -150,7 +170,9 @@ class _Parser:
         if not self.is_named(stop, "column", "entity", "metric"):
             return i
         counted = self.kind(i) in ("most", "least")
-        self.draft.order.append(OrderAsk(descending, self.items[stop], fn or ("count" if counted else None)))
+        self.draft.order.append(
+            OrderAsk(descending, self.items[stop], fn or ("count" if counted else None), word=self.items[i].words[-1])
+        )
         return stop + 1
 
     def _both_ends(self, i: int, middle: int) -> int:
@@ -193,7 +215,7 @@ class _Parser:
 
     def _counts_named_value(self, kind: str, i: int) -> bool:
         """ "number of women": the value is a filter, and what is counted comes later or is its table."""
-        return kind == "count" and self.is_named(i, "value", "segment") and not self.is_named(i, "entity")
+        return kind == "count" and self.is_named(i, "value", "segment") and not self.is_named(i, "entity", "role")
 
     def _list_of(self, i: int, *kinds: str) -> tuple[list[tuple[Item, Item | None]], int]:
         """Names joined by commas and "and", each with what it belongs to. Stops before a name of another kind."""
@@ -217,12 +239,20 @@ class _Parser:
 
     def take_group(self, i: int) -> int:
         if self.kind(i) not in ("by", "each"):
-            if self.kind(i) == "grain" and self.items[i].words[0] not in ("year", "month", "quarter", "week", "day"):
+            item = self.items[i]
+            alone = len(item.words) == 1 and item.words[0] in ("year", "month", "quarter", "week", "day")
+            if item.kind == "grain" and not alone and GRAINS.get(item.words[0]):
                 self.draft.groups.append(GroupAsk(None, GRAINS.get(self.items[i].words[0]), text=self.items[i].text))  # type: ignore[arg-type]
                 return i + 1
             return i
         stop = self.skip(i + 1, "distinct", "of", "all")
-        if self.kind(i) == "by" and (self.kind(stop) in (*_AGGREGATES, "share") or self.is_named(stop, "metric")):
+        counted = self.skip(stop + 1, "of", "all")
+        figure = (
+            self.kind(stop) == "count" and self.is_named(counted, "column") and not self.is_named(counted, "entity")
+        )
+        if figure and not self.draft.order:
+            stop = counted
+        elif self.kind(i) == "by" and (self.kind(stop) in (*_AGGREGATES, "share") or self.is_named(stop, "metric")):
             return stop
         while True:
             group, after = self._one_group(stop)
@@ -244,6 +274,8 @@ class _Parser:
             if self.is_named(stop, "verb") or (self.is_named(stop, "column") and _is_time(self.items[stop])):
                 return GroupAsk(self.items[stop], grain, text=self.items[i].text), stop + 1  # type: ignore[arg-type]
             return GroupAsk(None, grain, text=self.items[i].text), i + 1  # type: ignore[arg-type]
+        if self.is_named(i, "value") and not self.is_named(i, "column", "entity"):
+            return self._opposites(i)
         if not self.is_named(i, "column", "entity", "role"):
             return None, i
         item, stop = self.items[i], i + 1
@@ -253,6 +285,16 @@ class _Parser:
         if self.kind(stop) == "grain" and _is_time(item):
             return GroupAsk(item, GRAINS.get(self.items[stop].words[0]), of, text=item.text), stop + 1  # type: ignore[arg-type]
         return GroupAsk(item, None, of, text=item.text), stop
+
+    def _opposites(self, i: int) -> tuple[GroupAsk | None, int]:
+        """ "split by men and women": the values of one column name the column."""
+        stop = self.skip(i + 1, "and", "or", "versus")
+        if stop == i + 1 or not self.is_named(stop, "value"):
+            return None, i
+        first, second = clauses.column_of_value(self.items[i]), clauses.column_of_value(self.items[stop])
+        if not _same_columns(first, second):
+            return None, i
+        return GroupAsk(first, text=first.text), stop + 1
 
     def take_which(self, i: int) -> int:
         if self.kind(i) != "which":
@@ -292,12 +334,18 @@ class _Parser:
         if kind == "trend":
             draft.trend = self.items[i].text
             return i + 1
-        if kind == "percent" and (draft.share or any(m.fn == "rate" for m in draft.measures)):
+        rates = any(m.fn == "rate" for m in draft.measures) or any(
+            o.target and o.target.of("metric") for o in draft.order
+        )
+        if kind == "percent" and (draft.share or rates):
             return i + 1
         if kind == "distinct" and self.is_named(i + 1, "entity", "column"):
             return i + 1
         if kind == "list":
             draft.lists = True
+        if kind == "id":
+            draft.ids.append(self.items[i].text)
+            return i + 1
         if kind == "rank" and self.items[i].words[0].startswith(("rank", "sort", "order")):
             draft.order.append(OrderAsk(self.items[i].words[0].startswith("rank")))
         return i + 1 if kind in _GLUE else i
@@ -305,6 +353,10 @@ class _Parser:
 
 def _whole(value: float | None) -> int | None:
     return int(value) if value is not None and value == int(value) and 0 < value <= 10_000 else None
+
+
+def _same_columns(a: Item, b: Item) -> bool:
+    return bool({(s.table, s.column) for s in a.of("column")} & {(s.table, s.column) for s in b.of("column")})
 
 
 def _is_time(item: Item) -> bool:

@@ -198,7 +198,11 @@ class Resolver:
 
     def column_of(self, item: Item, of: Item | None = None, *, filtering: bool = False) -> tuple[ColumnModel, Ref]:
         """The column that a name means, and how it is reached."""
-        sense = self.scope.pick(item, item.of("column", "verb"), self.mentioned)
+        senses = item.of("column", "verb") or item.of("hint")
+        if of is not None:
+            tables = {s.table for s in of.of("entity", "role")}
+            senses = tuple(s for s in senses if s.table in tables) or senses
+        sense = self.scope.pick(item, senses, self.mentioned)
         column = self.names.column(sense.table, sense.column)
         if column.masked:
             raise NotUnderstood((item.text,), f"{column.label} is masked: its values are not shown")
@@ -242,6 +246,8 @@ class Resolver:
             self.note(item.text, self.model.table(table).plural)
         for item in self.draft.verbs:
             self.note(item.text, "a date")
+        if self.draft.ids and self.draft.measures:
+            raise NotUnderstood(tuple(self.draft.ids), "an id is shown for rows, not for figures")
 
 
 def _once(tests: list[Predicate]) -> list[Predicate]:

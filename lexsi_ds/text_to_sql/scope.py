@@ -45,7 +45,7 @@ class Scope:
             raise NotUnderstood(
                 (item.text,), f"no way leads from one {self.model.table(self.base).label} to one {noun}"
             )
-        several = len([r for r in found if not r.back]) > 1
+        several = len(routes(self.model, self.base, table)) > 1
         if of is not None:
             found = self._in_role(found, of, item)
         nearest = [r for r in found if len(r.hops) + 10 * r.back == len(found[0].hops) + 10 * found[0].back]
@@ -107,11 +107,11 @@ class Scope:
 
     def pick(self, item: Item, senses: tuple[Sense, ...], mentioned: frozenset[str]) -> Sense:
         """Which of several meanings: of the base, of a table that was named, or the nearest; two that tie are asked about."""
-        best: list[tuple[int, Sense]] = []
+        best: list[tuple[tuple[int, int], Sense]] = []
         for sense in senses:
             far = self.distance(sense.table)
             if far is not None:
-                best.append((0 if far == 0 else far - (2 if sense.table in mentioned else 0), sense))
+                best.append(((0 if far == 0 else 1 if sense.table in mentioned else 2, far), sense))
         if not best:
             base = self.model.table(self.base)
             raise NotUnderstood((item.text,), f"{item.text} is not known of {base.plural}")

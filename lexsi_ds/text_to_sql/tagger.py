@@ -124,6 +124,9 @@ def _item_at(
         return i + 1, _make("mark", tokens, i, i + 1)
     if token.kind == "word" and token.word in STOP_WORDS and token.word not in NEVER_STOP:
         return i + 1, _make("stop", tokens, i, i + 1)
+    hints = lexicon.hints(token.word) if token.kind == "word" else ()
+    if hints:
+        return i + 1, _make("sense", tokens, i, i + 1, senses=hints)
     return i + 1, _make("unknown", tokens, i, i + 1)
 
 
