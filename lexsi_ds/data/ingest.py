@@ -88,7 +88,7 @@ def _load(
             return [_bank_table(t.name) for t in TABLES], [], ["Synthetic: every row is invented."]
         case "pkdd":
             say({"done": 0, "total": 1, "text": "Reading the bank's files"})
-            tables, missing = pkdd.read_bank(con, paths[0], build.scratch, limits)
+            tables, missing = pkdd.read_bank(con, paths, build.scratch, limits)
             return tables, missing, [f"Not in the folder: {', '.join(missing)}."] if missing else []
         case "arrow":
             options = args["options"]

@@ -6,6 +6,7 @@ what is missing is said. Must never: turn 1911 into 2011, or lose a row that a d
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +23,17 @@ _FROM_BIRTH_NUMBER = ("gender", "birth_date")
 
 
 def read_bank(
-    con: duckdb.DuckDBPyConnection, folder: Path, scratch: Path, limits: Limits
+    con: duckdb.DuckDBPyConnection, paths: Sequence[Path], scratch: Path, limits: Limits
 ) -> tuple[list[Loaded], list[str]]:
-    """The tables found in ``folder``, and the names of those that are missing."""
-    if not folder.is_dir():
-        raise BadInput("There is no such folder.", where=str(folder), to_do="Choose the folder that holds loan.asc.")
-    found = bank_files(folder)
+    """The tables found in ``paths`` (a folder, or its files), and the names of those that are missing."""
+    where = ", ".join(str(p) for p in paths)[:200]
+    if not all(path.exists() for path in paths):
+        raise BadInput("There is no such folder.", where=where, to_do="Choose the folder that holds loan.asc.")
+    found = bank_files(paths)
     if not found:
         raise BadInput(
             "None of the bank's tables is in this folder.",
-            where=str(folder),
+            where=where,
             to_do="It should hold files such as account.asc, loan.asc and trans.asc.",
         )
     tables = [_read(con, table, found[table.name], scratch, limits) for table in TABLES if table.name in found]

@@ -43,14 +43,23 @@ def path_kind(path: Path) -> PathKind:
     return "sqlite" if file_kind(path) == "sqlite" else "files"
 
 
+def paths_kind(paths: Sequence[Path]) -> PathKind:
+    """Which importer several paths want together: uploads of the bank's ``.asc`` files are the bank."""
+    if len(paths) == 1:
+        return path_kind(paths[0])
+    raw = all(p.suffix.lower() == ".asc" for p in paths)
+    return "pkdd" if raw and len(bank_files(paths)) >= _LEAST_BANK_TABLES else "files"
+
+
 def is_bank_folder(folder: Path) -> bool:
     """Whether a folder holds several of the bank's tables as text files."""
-    return len(bank_files(folder)) >= _LEAST_BANK_TABLES
+    return len(bank_files([folder])) >= _LEAST_BANK_TABLES
 
 
-def bank_files(folder: Path) -> dict[str, Path]:
-    """The bank's tables in a folder. A file whose name starts with the table's and ``_part`` counts as the table."""
-    texts = sorted(p for p in folder.iterdir() if p.is_file() and p.suffix.lower() in TEXT_SUFFIXES)
+def bank_files(paths: Sequence[Path]) -> dict[str, Path]:
+    """The bank's tables among files, and files of folders. A name of the table's and ``_part`` counts as the table."""
+    files = [file for path in paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
+    texts = [p for p in files if p.is_file() and p.suffix.lower() in TEXT_SUFFIXES]
     found: dict[str, Path] = {}
     for table in TABLES:
         whole = [p for p in texts if p.stem.casefold() == table.name]

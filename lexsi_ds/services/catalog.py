@@ -17,7 +17,7 @@ from sqlglot.errors import SqlglotError
 
 from lexsi_ds.data.demo_bank import REVISION
 from lexsi_ds.data.handle import DatasetHandle, SourceKind, Table
-from lexsi_ds.data.sniff import path_kind
+from lexsi_ds.data.sniff import path_kind, paths_kind
 from lexsi_ds.data.sql import SqlRunner
 from lexsi_ds.errors import BadInput, NotFound
 from lexsi_ds.ids import is_id, new_id
@@ -62,9 +62,12 @@ class Catalog:
         """Read files (or make the demo bank) into a new source with snapshot 1.
 
         ``options`` for text files: ``encoding``, ``delimiter``, ``quote``, ``header``, ``date_order``. Raises BadInput
-        for what cannot be read, Stopped and WorkerFailed; then there is no source.
+        for what cannot be read, Stopped and WorkerFailed; then there is no source. The bank's ``.asc`` files, uploaded one
+        by one as ``files``, become a source of kind ``pkdd``.
         """
         actor.need("datasets:write")
+        if kind == "files" and len(paths) > 1 and paths_kind([Path(p) for p in paths]) == "pkdd":
+            kind = "pkdd"
         source = self._new_source(actor, kind, name, paths, options, throwaway=False, fingerprint=None)
         return self._importer.add(source, cancel, tell)
 

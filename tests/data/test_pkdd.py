@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from lexsi_ds.data.bank_schema import TABLES
+from lexsi_ds.data.sniff import paths_kind
 from lexsi_ds.errors import BadInput
 from tests.data.conftest import Imported, Importing
 
@@ -78,6 +79,12 @@ def test_a_value_that_does_not_fit_becomes_missing_and_is_counted(folder: Path, 
     bank = importing("pkdd", folder)
     assert bank.rows("loan", "SELECT date, duration FROM data WHERE loan_id = 5315") == [(None, None)]
     assert "1 value of date" in bank.notes("loan") and "1 value of duration" in bank.notes("loan")
+
+
+def test_the_files_can_be_named_one_by_one(folder: Path, importing: Importing) -> None:
+    files = sorted(folder.iterdir())
+    assert paths_kind(files) == "pkdd" and paths_kind([folder]) == "pkdd" and paths_kind(files[:2]) == "files"
+    assert len(importing("pkdd", *files).result["tables"]) == 5
 
 
 def test_a_folder_without_the_banks_tables_is_refused(tmp_path: Path, importing: Importing) -> None:
