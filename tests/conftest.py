@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,22 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("LEXSI_DS_HOME", "/nonexistent/tests-must-name-a-home")
     for name in ("LEXSI_DS_LLM_BASE_URL", "LEXSI_DS_LLM_MODEL", "LEXSI_DS_LLM_API_KEY", "LEXSI_DS_STORE_URL"):
         os.environ.pop(name, None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def loopback_only() -> Iterator[None]:
+    """Nothing in the tests may reach beyond this machine: a connection to any other address fails the test that makes it."""
+    real = socket.socket.connect
+
+    def connect(self: socket.socket, address: object) -> None:
+        if self.family in (socket.AF_INET, socket.AF_INET6) and isinstance(address, tuple):
+            host = str(address[0])
+            assert host.startswith("127.") or host in ("localhost", "::1"), f"a request left loopback: {address}"
+        real(self, address)  # pyright: ignore[reportArgumentType]
+
+    socket.socket.connect = connect  # pyright: ignore[reportAttributeAccessIssue]
+    yield
+    socket.socket.connect = real
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,13 @@ pytestmark = pytest.mark.xdist_group("demo")
 COUNT = {"thought": "count", "tool": "run_sql", "args": {"sql": "SELECT count(*) AS n FROM account"}}
 
 
+def test_the_tests_themselves_cannot_leave_loopback() -> None:
+    import socket
+
+    with pytest.raises(AssertionError, match="left loopback"):
+        socket.create_connection(("192.0.2.1", 80), timeout=0.2)
+
+
 def ask(application, demo_handle, folder: Path, question: str, script: Sequence[Entry], *, max_steps: int = 12):
     with Endpoint(script) as endpoint:
         ctx = context(application, demo_handle, folder)
@@ -165,7 +172,17 @@ def test_the_model_runs_the_north_star_and_its_final_text_is_held_to_the_facts(
         "A fine list of 403 loans. And 99.123% of them will default.",  # the summarizer's own reply
         {"final_answer": "403 loans are ranked. I am 99.123% sure."},
     ]
-    events, _ = ask(application, demo_handle, tmp_path, NORTH_STAR, script)
+    events, endpoint = ask(application, demo_handle, tmp_path, NORTH_STAR, script)
     assert [r.ok for r in returned(events)] == [True] * 9
     assert done(events).answer == "403 loans are ranked."
     assert any("99.123" in r for r in done(events).removed)
+    assert _hidden_values(application, events) and not [v for v in _hidden_values(application, events) if v in endpoint.prompts()]
+
+
+def _hidden_values(application, events) -> list[str]:
+    """Cells of the payloads that no summary shows, long enough not to stand anywhere by chance."""
+    card = application.models.latest(application.person(), application.catalog.ensure_demo(application.person()).source_id)
+    predictions = application.models.latest_predictions(application.person(), card.id)
+    frame, _ = application.models.page(application.person(), predictions.id, offset=20, limit=400)
+    assert returned(events)
+    return [f"{value:.5f}" for value in frame["probability"]]

@@ -12,7 +12,7 @@ from tests.agent.scripted import NORTH_STAR, context, done
 pytestmark = pytest.mark.xdist_group("demo")
 
 
-def ask(application, conversation: str, question: str, source_id: str) -> list[dict]:  # noqa: ANN001
+def ask(application, conversation: str, question: str, source_id: str) -> list[dict]:
     """Ask in a conversation and wait for the end."""
     person = application.person()
     run_id = application.chats.ask(person, conversation, question, source_id)
@@ -28,7 +28,7 @@ def tools(events: list[dict]) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def chat(application, demo_handle):  # noqa: ANN201
+def chat(application, demo_handle):
     """A conversation in which the north-star question was answered."""
     conversation = application.chats.new(application.person(), demo_handle.source_id)
     return conversation, ask(application, conversation, NORTH_STAR, demo_handle.source_id)
@@ -66,7 +66,8 @@ def test_the_next_ten_are_the_ranks_after_those_shown(application, demo_handle, 
     cases = application.chats.artifact(person, explained["artifact_ids"][0]).json()["cases"]
     assert [c["case_id"] for c in cases] == ranked[10:20]
     again = ask(application, conversation, "and the next ten?", demo_handle.source_id)
-    cases = application.chats.artifact(person, next(e for e in again if e["type"] == "tool_result")["artifact_ids"][0]).json()["cases"]
+    explained = next(e for e in again if e["type"] == "tool_result")
+    cases = application.chats.artifact(person, explained["artifact_ids"][0]).json()["cases"]
     assert [c["case_id"] for c in cases] == ranked[20:30]
 
 
