@@ -154,11 +154,12 @@ class _Run:
         caveats: list[str] = list(getattr(reading, "caveats", ()))
         if task := cache.get("_task"):
             caveats += task.notes
+        caveats += cache.get("_notes", ())
         return ev.Done(
             state=state,
             answer=answer,
             reading=getattr(reading, "reading", None),
-            caveats=caveats,
+            caveats=list(dict.fromkeys(caveats)),
             suggestions=list(suggestions),
             removed=self._removed,
             tool_calls=self._calls,

@@ -47,9 +47,14 @@ def _run(args: PredictArgs, ctx: AgentContext) -> ToolResult:
     result: ToolResult | None = ctx.cache.get(key)
     if result is None:
         target = card.task.target_column
-        rows = frame.drop(columns=target) if target in frame.columns and bool(frame[target].isna().to_numpy().all()) else frame
+        rows = (
+            frame.drop(columns=target)
+            if target in frame.columns and bool(frame[target].isna().to_numpy().all())
+            else frame
+        )
         predictions = ctx.engine.predict(ref, rows, cancel=ctx.cancel, tell=ctx.tell)
         result = _result(predictions, rows, card, args, ctx)
+        ctx.cache["_notes"] = [*ctx.cache.get("_notes", []), *predictions.notes]
         ctx.cache[key] = result
     ctx.cache |= {
         "last_predictions": result.payload,

@@ -50,7 +50,9 @@ def _run(args: TrainTabularModelArgs, ctx: AgentContext) -> ToolResult:
     task = _task(args, ctx, frame, entity)
     if args.sample_percentage and args.sample_percentage < 100:
         frame = frame.sample(frac=args.sample_percentage / 100, random_state=0).sort_index()
-    ref, card = ctx.engine.train(frame, task, model_type=args.model_type, cancel=ctx.cancel, tell=ctx.tell)
+    ref, card = ctx.engine.train(
+        frame, task, model_type=args.model_type, handle=ctx.dataset, run_id=ctx.run_id, cancel=ctx.cancel, tell=ctx.tell
+    )
     if ctx.models is not None:
         card = ctx.models.register(ctx.actor, ref, card, ctx.run_id, ctx.dataset)
     ctx.cache |= {
@@ -61,6 +63,7 @@ def _run(args: TrainTabularModelArgs, ctx: AgentContext) -> ToolResult:
         "_task": task,
         "_model_ref": ref,
         "_card": card,
+        "_notes": [*ctx.cache.get("_notes", []), *card.notes],
     }
     return ToolResult(
         ok=True,
