@@ -21,7 +21,7 @@ from lexsi_ds.agent import events as ev
 from lexsi_ds.agent.context import AgentContext
 from lexsi_ds.agent.decisions import Answer, AskUser, CallTool, Planner, PlanState, Step
 from lexsi_ds.agent.results import ArtifactSink, MemorySink, keep
-from lexsi_ds.agent.rules import Done, broken
+from lexsi_ds.agent.rules import Done, broken, empty_result
 from lexsi_ds.agent.tools import REGISTRY
 from lexsi_ds.agent.tools.base import Tool, ToolResult, refuse
 from lexsi_ds.errors import LexsiError, Stopped
@@ -143,6 +143,8 @@ class _Run:
             elif isinstance(decision, AskUser):
                 self._emit(ev.Ask(question=decision.question, options=list(decision.options)))
                 return self.end("needs_clarification", decision.question, suggestions=decision.options)
+            elif reason := empty_result(self._done):
+                self._state.steps.append(Step("final_answer", {}, False, reason, refused=True))
             else:
                 return self._answer(decision)
         return self._force_final()
@@ -195,9 +197,11 @@ class _Run:
             self._removed += result.meta.get("removed", [])
             if decision.tool == "run_sql":
                 self._ctx.cache["_last_observation"] = summary
+                self._done.unseen_empty = self._empty_by_guess()
         else:
             self._failures += 1
-            self._done.answers[_fingerprint(decision)] = summary
+            if not result.meta.get("rule"):  # what a rule refused may run once the rule is kept
+                self._done.answers[_fingerprint(decision)] = summary
         artifacts = keep(decision.tool, result, self._ctx.run_id, self._sink) if result.ok else []
         self._state.steps.append(Step(decision.tool, decision.args, result.ok, summary, refused, decision.thought))
         meta: dict[str, Any] = {"seconds": round(time.perf_counter() - started, 4), "refused": refused}
@@ -208,6 +212,11 @@ class _Run:
                 call_id=call_id, name=decision.tool, ok=result.ok, summary=summary, artifact_ids=artifacts, meta=meta
             )
         )
+
+    def _empty_by_guess(self) -> bool:
+        """Whether the query just run gave no row and its values were a planner's or a model's guess, not the parser's."""
+        reading = self._ctx.cache.get("_readings", {}).get(self._ctx.cache.get("last_sql"))
+        return len(self._ctx.cache["last_sql_result"]) == 0 and (reading is None or not reading.evidence)
 
     def _result(self, decision: CallTool, call_id: str) -> tuple[bool, ToolResult]:
         """Whether the loop refused the call, and what came of it."""
@@ -221,7 +230,7 @@ class _Run:
         except ValidationError as error:
             return True, refuse(f"Arguments of {decision.tool} are not valid: {_explained(error)}.")
         if rule := broken(decision.tool, decision.args, self._done, self._ctx):
-            return True, refuse(rule)
+            return True, refuse(rule, rule=True)
         self.phase = decision.tool
         self._ctx.tell = lambda m: self._emit(
             ev.Progress(

@@ -25,6 +25,8 @@ class Done:
     """(table, column) pairs whose values were looked at, lower case."""
     answers: dict[str, str] = field(default_factory=dict)
     """What a refused or failed call was answered, by its fingerprint."""
+    unseen_empty: bool = False
+    """Whether the last query gave no row and nothing was looked at since."""
 
     @property
     def owes_summary(self) -> bool:
@@ -35,6 +37,8 @@ class Done:
     def note(self, tool: str, args: dict[str, Any]) -> None:
         """Remember a call that succeeded."""
         self.succeeded.append(tool)
+        if tool in ("sample_values", "text_to_sql", "run_sql", "query_kg"):
+            self.unseen_empty = False
         if tool == "sample_values":
             self.sampled.add((str(args.get("table", "")).casefold(), str(args.get("column", "")).casefold()))
 
@@ -43,6 +47,8 @@ def broken(tool: str, args: dict[str, Any], done: Done, ctx: AgentContext) -> st
     """The rule that this call would break, in words for the planner; None when it may run."""
     if done.owes_summary and tool not in ("summarize_result", "explain_prediction"):
         return "After predict, call summarize_result next (only explain_prediction may come between)."
+    if tool == "summarize_result" and (reason := empty_result(done)):
+        return reason
     if tool in _SQL_TOOLS and "query_kg" not in done.succeeded:
         nouns = ctx.knowledge.graph.ambiguous_nouns(str(ctx.cache.get("question", "")))
         if nouns:
@@ -50,6 +56,17 @@ def broken(tool: str, args: dict[str, Any], done: Done, ctx: AgentContext) -> st
     if tool == "run_sql":
         return _inline_sql(full_sql(str(args.get("sql", "")), ctx), done, ctx)
     return None
+
+
+def empty_result(done: Done) -> str | None:
+    """What to tell a planner that goes on from an empty result without a second look; said once a result."""
+    if not done.unseen_empty:
+        return None
+    done.unseen_empty = False
+    return (
+        "The last query gave no row. Look again before you answer: sample_values on the filtered column, or other SQL from "
+        "text_to_sql. If no row is the answer, say so now."
+    )
 
 
 def _inline_sql(sql: str, done: Done, ctx: AgentContext) -> str | None:

@@ -91,6 +91,18 @@ def test_joins_and_conditional_aggregates_come_from_text_to_sql(
     assert not returned(events)[0].ok and "text_to_sql" in returned(events)[0].summary
 
 
+def test_an_empty_result_is_looked_at_again_before_an_answer(application, demo_handle, tmp_path: Path) -> None:
+    empty = call("run_sql", sql="SELECT * FROM loan WHERE amount < 0")
+    events, _, planner = play(
+        application, demo_handle, tmp_path, "Any loans below zero?", [empty, Answer("There are none."), Answer("There are none.")]
+    )
+    assert planner.seen[0].steps[-1].refused and "gave no row" in planner.seen[0].steps[-1].summary
+    assert done(events).state == "answered" and len(planner.seen) == 3
+    looked = [empty, call("run_sql", sql="SELECT min(amount) AS least FROM loan"), Answer("There are none.")]
+    _, _, planner = play(application, demo_handle, tmp_path, "Any loans below zero?", looked)
+    assert len(planner.seen) == 3 and not any(s.refused for s in planner.seen[0].steps)
+
+
 def test_a_label_is_not_a_table(application, demo_handle, tmp_path: Path) -> None:
     script = [
         call("run_sql", sql="SELECT * FROM loan", label="predict_df"),
