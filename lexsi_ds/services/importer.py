@@ -155,7 +155,10 @@ def _undone_on_error(made: Mapping[str, Any]) -> Iterator[None]:
         yield
     except BaseException:
         for table in made["tables"]:
-            shutil.rmtree(Path(table["path"]).parent, ignore_errors=True)
+            version = Path(table["path"]).parent
+            shutil.rmtree(version, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                version.parent.rmdir()  # only when it held no other version
         raise
 
 

@@ -248,8 +248,10 @@ def test_a_result_is_kept_as_a_dataset_outside_of_the_snapshot(
     assert [t.name for t in catalog.handle(ADA, handle.source_id).tables] == ["people"]
     email, gender = table.column("email"), table.column("gender")
     assert email is not None and email.masked and gender is not None and gender.protected
+    before = sorted((base / "datasets").glob("ds_*/*"))
     with pytest.raises(Conflict):
         catalog.save_derived(ADA, handle.source_id, "by SEX", out)
+    assert sorted((base / "datasets").glob("ds_*/*")) == before
     with pytest.raises(BadInput, match="files of the home"):
         catalog.save_derived(ADA, handle.source_id, "outside", people)
 
