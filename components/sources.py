@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -210,17 +211,15 @@ def _column_row(column: Column, rows: int) -> dict[str, Any]:
 
 @careful
 def _mark(app: Application, actor: Actor, table: Table, key: str) -> None:
-    edited: dict[int, dict[str, Any]] = (session.read(key) or {}).get("edited_rows", {})
+    apply_marks(app, actor, table, (session.read(key) or {}).get("edited_rows", {}))
+
+
+def apply_marks(app: Application, actor: Actor, table: Table, edited: Mapping[int, Mapping[str, Any]]) -> None:
+    """Keep what was ticked: row number of the columns table -> the marks that were changed there."""
     for position, changes in edited.items():
         column = table.columns[int(position)]
         for name, wanted in changes.items():
             mark = name.casefold()
             if mark in MARKS and getattr(column, mark) != wanted:
-                app.catalog.mark_column(
-                    actor,
-                    table.dataset_id,
-                    column.name,
-                    protected=wanted if mark == "protected" else None,
-                    masked=wanted if mark == "masked" else None,
-                    identifier=wanted if mark == "identifier" else None,
-                )
+                given = {each: wanted if each == mark else None for each in MARKS}
+                app.catalog.mark_column(actor, table.dataset_id, column.name, **given)

@@ -277,7 +277,7 @@ def case(case_id: str, scale: str = "probability", seed: int = 0) -> CaseExplana
         drivers=drivers,
         scored="model",
         display={"status": "C", "amount": 208000},
-        summary=f"Loan {case_id} is at {prediction:.2f}. The lowest balance before the loan goes with more risk; the salary with less.",
+        summary=f"Loan {case_id} is at {prediction:.2f}. The lowest balance goes with more risk; the salary with less.",
     )
 
 

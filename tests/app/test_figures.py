@@ -13,7 +13,7 @@ from components import figures, tables
 from components.connect import write_upload
 from components.turn import fold
 from lexsi_ds.models.card import Interval
-from tests.app import fake_application as fake
+from tests.app import scripts
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_two_uploads_of_one_name_are_both_kept(tmp_path: Path) -> None:
 
 
 def test_a_turn_folds_the_same_in_pieces_and_twice() -> None:
-    script = fake.north_star()
+    script = scripts.north_star()
     whole = fold(script.run_id, script.question, script.events)
     pieces = fold(script.run_id, script.question, [])
     for i in range(0, len(script.events), 3):

@@ -8,6 +8,7 @@ from components import session
 from lexsi_ds.errors import WorkerFailed
 from tests.app import fake_application as fake
 from tests.app import fixtures as fx
+from tests.app import scripts
 from tests.app.conftest import settled, words
 
 STATES = {
@@ -26,14 +27,14 @@ def specs(at) -> list[str]:
     return [str(chart.proto.spec) for chart in at.get("plotly_chart")]
 
 
-def chat(open_page, *scripts: fake.Script):
-    app = fake.FakeApplication(scripts)
+def chat(open_page, *runs: scripts.Script):
+    app = fake.FakeApplication(runs)
     return app, open_page(app, "chat", conversation=fake.CONVERSATION)
 
 
 @pytest.mark.parametrize(("badge", "says"), STATES.items())
 def test_every_state_looks_different(open_page, badge: str, says: str) -> None:
-    script = next(s for s, name in zip(fake.other_states(), STATES, strict=True) if name == badge)
+    script = next(s for s, name in zip(scripts.other_states(), STATES, strict=True) if name == badge)
     _, at = chat(open_page, script)
     assert badge in words(at)
     assert says in words(at)
@@ -41,14 +42,14 @@ def test_every_state_looks_different(open_page, badge: str, says: str) -> None:
 
 
 def test_an_interrupted_run_is_asked_again_with_one_click(open_page) -> None:
-    script = fake.other_states()[-1]
+    script = scripts.other_states()[-1]
     app, at = chat(open_page, script)
     settled(at.button(key=f"chat-retry-{script.run_id}").click().run())
     assert app.chats.asked == ["Who defaults?"]
 
 
 def test_an_answer_in_full_shows_words_reading_risk_list_model_and_task(open_page) -> None:
-    _, at = chat(open_page, fake.north_star())
+    _, at = chat(open_page, scripts.north_star())
     said = words(at)
     assert "9 steps" in said
     assert "Default is status B or D." in said
@@ -65,13 +66,13 @@ def test_an_answer_in_full_shows_words_reading_risk_list_model_and_task(open_pag
 
 
 def test_a_taken_out_sentence_is_visible(open_page) -> None:
-    _, at = chat(open_page, fake.north_star())
+    _, at = chat(open_page, scripts.north_star())
     assert "A number in them is not among the facts of this run." in words(at)
     assert "4,000,000" in words(at)
 
 
 def test_the_timeline_opens_to_payloads(open_page) -> None:
-    script = fake.north_star()
+    script = scripts.north_star()
     _, at = chat(open_page, script)
     at.session_state[session.wkey("steps", script.run_id)] = True
     for event in script.events:
@@ -85,28 +86,28 @@ def test_the_timeline_opens_to_payloads(open_page) -> None:
 
 
 def test_a_chart_follows_the_reading(open_page) -> None:
-    _, at = chat(open_page, fake.grouped())
+    _, at = chat(open_page, scripts.grouped())
     assert len(at.get("plotly_chart")) == 1
     assert list(at.dataframe[0].value["year"]) == ["1993", "1994", "1995", "1996", "1997", "1998"]
 
 
 def test_a_follow_up_is_asked_from_a_chip(open_page) -> None:
-    app, at = chat(open_page, fake.north_star())
+    app, at = chat(open_page, scripts.north_star())
     chips = at.get("pills")[0]
     settled(chips.set_value("And the next ten?").run())
     assert app.chats.asked == ["And the next ten?"]
 
 
 def test_answered_options_are_greyed_out(open_page) -> None:
-    asked, later = fake.other_states()[0], fake.count()
+    asked, later = scripts.other_states()[0], scripts.count()
     _, at = chat(open_page, asked, later)
     assert at.get("pills")[0].disabled
 
 
 def test_a_busy_conversation_keeps_the_text(open_page, monkeypatch) -> None:
-    app = fake.FakeApplication([fake.count()])
+    app = fake.FakeApplication([scripts.count()])
     at = open_page(app, "chat", conversation=fake.CONVERSATION)
-    app.chats.scripts.append(fake.live())
+    app.chats.scripts.append(scripts.live())
     monkeypatch.setattr("components.chat.live_turn", lambda *a: None)
     settled(at.chat_input[0].set_value("And by district?").run())
     assert "still at work" in words(at)
@@ -115,7 +116,7 @@ def test_a_busy_conversation_keeps_the_text(open_page, monkeypatch) -> None:
 
 
 def test_a_question_of_20000_characters_is_refused_and_not_lost(open_page) -> None:
-    app, at = chat(open_page, fake.count())
+    _, at = chat(open_page, scripts.count())
     question = "loans " * 3400
     settled(at.chat_input[0].set_value(question).run())
     assert "20399 characters" in words(at)
@@ -124,7 +125,7 @@ def test_a_question_of_20000_characters_is_refused_and_not_lost(open_page) -> No
 
 def test_stop_ends_the_run_itself(open_page, monkeypatch) -> None:
     monkeypatch.setattr("components.chat.live_turn", lambda *a: None)
-    script = fake.live()
+    script = scripts.live()
     app, at = chat(open_page, script)
     settled(at.button(key=f"chat-stop-{script.run_id}").click().run())
     assert app.chats.stopped == [script.run_id]
@@ -132,8 +133,8 @@ def test_stop_ends_the_run_itself(open_page, monkeypatch) -> None:
 
 
 def test_a_live_run_is_drawn_to_its_end_by_draining_events(open_page) -> None:
-    script = fake.live()
-    whole = fake.north_star(20)
+    script = scripts.live()
+    whole = scripts.north_star(20)
     app = fake.FakeApplication([script])
     heard: list[int] = []
 
@@ -150,14 +151,14 @@ def test_a_live_run_is_drawn_to_its_end_by_draining_events(open_page) -> None:
 
 
 def test_a_known_error_in_a_callback_is_said_with_what_to_do(open_page) -> None:
-    app, at = chat(open_page, fake.count())
+    app, at = chat(open_page, scripts.count())
     app.chats.refuse = WorkerFailed("memory", "The worker ran out of memory.", to_do="Ask for fewer rows.")
     settled(at.chat_input[0].set_value("everything").run())
     assert "ran out of memory" in words(at) and "Ask for fewer rows" in words(at)
 
 
 def test_a_bug_shows_a_log_id_and_no_text_of_its_own(open_page, caplog) -> None:
-    app = fake.FakeApplication([fake.count()])
+    app = fake.FakeApplication([scripts.count()])
 
     def broken(*args: object, **kwargs: object) -> None:
         raise ZeroDivisionError("secret=hunter2")
@@ -169,7 +170,7 @@ def test_a_bug_shows_a_log_id_and_no_text_of_its_own(open_page, caplog) -> None:
 
 
 def test_a_bug_in_one_part_leaves_the_rest_of_the_page(open_page) -> None:
-    app = fake.FakeApplication([fake.count()])
+    app = fake.FakeApplication([scripts.count()])
     app.similar_cases = None  # type: ignore[assignment]
     with pytest.raises(AssertionError) as seen:
         open_page(app, "explorer", model=fx.MODEL)
@@ -179,7 +180,7 @@ def test_a_bug_in_one_part_leaves_the_rest_of_the_page(open_page) -> None:
 
 
 def test_a_stale_decision_is_a_kind_word(open_page) -> None:
-    app = fake.FakeApplication([fake.count()])
+    app = fake.FakeApplication([scripts.count()])
     app.findings.conflict = True
     at = open_page(app, "findings")
     settled(at.button(key=f"finding-{app.findings.rows[0].id}-accept").click().run())
@@ -189,7 +190,7 @@ def test_a_stale_decision_is_a_kind_word(open_page) -> None:
 
 
 def test_a_decision_carries_the_version_that_was_seen_and_undo_takes_it_back(open_page) -> None:
-    app = fake.FakeApplication([fake.count()])
+    app = fake.FakeApplication([scripts.count()])
     first = app.findings.rows[0]
     at = open_page(app, "findings")
     settled(at.button(key=f"finding-{first.id}-accept").click().run())
@@ -199,7 +200,7 @@ def test_a_decision_carries_the_version_that_was_seen_and_undo_takes_it_back(ope
 
 
 def test_a_broken_finding_has_one_headline_and_its_rows(open_page) -> None:
-    app = fake.FakeApplication([fake.count()])
+    app = fake.FakeApplication([scripts.count()])
     broken = app.findings.rows[2]
     at = open_page(app, "findings", finding=broken.id)
     said = words(at)
@@ -210,7 +211,7 @@ def test_a_broken_finding_has_one_headline_and_its_rows(open_page) -> None:
 
 
 def test_hostile_text_of_a_finding_loads_nothing(open_page) -> None:
-    app = fake.FakeApplication([fake.count()])
+    app = fake.FakeApplication([scripts.count()])
     hostile = app.findings.rows[6]
     at = open_page(app, "findings", finding=hostile.id)
     drawn = [m.value for m in at.markdown] + [b.label for b in at.button] + [o for r in at.radio for o in r.options]
@@ -219,7 +220,7 @@ def test_hostile_text_of_a_finding_loads_nothing(open_page) -> None:
 
 
 def test_the_explorer_names_its_scale_on_the_axis(open_page) -> None:
-    app = fake.FakeApplication([fake.count()])
+    app = fake.FakeApplication([scripts.count()])
     at = open_page(app, "explorer", model=fx.MODEL, case=str(app.models.rows["loan_id"][3]))
     assert "4 of 448 loans by risk." in words(at)
     assert ["Probability points, rescaled" in spec for spec in specs(at)] == [True, False, True]
@@ -230,6 +231,6 @@ def test_the_explorer_names_its_scale_on_the_axis(open_page) -> None:
 
 
 def test_an_unknown_case_is_a_friendly_word_beside_the_picker(open_page) -> None:
-    at = open_page(fake.FakeApplication([fake.count()]), "explorer", model=fx.MODEL, case="'; drop")
+    at = open_page(fake.FakeApplication([scripts.count()]), "explorer", model=fx.MODEL, case="'; drop")
     assert "No loan '; drop here." in words(at)
     assert at.selectbox(key=session.CASE_PICK)

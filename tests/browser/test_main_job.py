@@ -124,7 +124,7 @@ def open_the_riskiest_case(tab: Watched, rows: list[dict[str, str]]) -> None:
     assert f"case={top}" in page.url
     expect(page.locator(".js-plotly-plot").first).to_be_visible()
     assert page.get_by_text("Probability points, rescaled").count() >= 2
-    page.locator('[class*="st-key-explorer-next"] button').click()
+    page.locator('[class*="st-key-explorer-next"] button').first.click()
     expect(page.get_by_text(f"Why loan {rows[1]['loan_id']}")).to_be_visible()
     tab.settle()
 
