@@ -16,7 +16,7 @@ from components import charts, figures, payloads, session, tables
 from components.charts import Chart
 from components.plotly_template import CONFIG
 from components.registry import page
-from components.result_chart import result_chart
+from components.result_chart import MOST_MARKS, result_chart
 from components.safe import plain, safe_md
 from components.sql_text import show_sql
 from lexsi_ds.models.card import ModelCard
@@ -150,6 +150,8 @@ def table_card(frame: pd.DataFrame, total: int, reading: dict[str, Any], run_id:
         with st.container(border=True, gap="small"):
             tables.card_head(str(reading.get("reading") or "Chart"))
             draw_chart(chart, session.wkey("chart", run_id))
+            if total > MOST_MARKS:
+                st.caption(f"The chart shows the first {MOST_MARKS} of {figures.counted(total, 'row')}.")
     with st.container(border=True, gap="small"):
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
             tables.card_head("Result", tables.count_line(len(frame), total))

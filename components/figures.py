@@ -6,6 +6,8 @@ import math
 import time
 from datetime import UTC, date, datetime
 
+import pandas as pd
+
 from lexsi_ds.models.card import Interval
 
 MINUS = "−"
@@ -100,7 +102,7 @@ def epoch(moment: float | str | datetime | None) -> float | None:
 
 def value(raw: object) -> str:
     """A feature's or cell's value for a person: numbers short with thousands marks, dates ISO, missing said."""
-    if raw is None or (isinstance(raw, float) and math.isnan(raw)):
+    if raw is None or raw is pd.NA or raw is pd.NaT or (isinstance(raw, float) and math.isnan(raw)):
         return "missing"
     if isinstance(raw, bool):
         return "yes" if raw else "no"
@@ -110,5 +112,5 @@ def value(raw: object) -> str:
         digits = 0 if abs(raw) >= 1000 or raw == int(raw) else 2
         return number(raw, digits)
     if isinstance(raw, datetime):
-        return raw.isoformat(sep=" ", timespec="minutes")
+        return raw.isoformat(sep=" ", timespec="minutes").removesuffix(" 00:00")
     return raw.isoformat() if isinstance(raw, date) else str(raw).removesuffix("T00:00:00")

@@ -33,7 +33,7 @@ def segments(counts: dict[Any, int], opened: Finding | None) -> Segment:
         first = next((s for s in SEGMENTS if counts.get(s)), "to_review")
         session.put(session.SEGMENT, opened.segment if opened else first)
         session.held().follow_link = False
-    return st.segmented_control(
+    chosen = st.segmented_control(
         "Segment",
         list(SEGMENTS),
         key=session.SEGMENT,
@@ -42,6 +42,7 @@ def segments(counts: dict[Any, int], opened: Finding | None) -> Segment:
         on_change=_segment_changed,
         format_func=lambda s: f":gray[{SEGMENTS[s]} {counts.get(s, 0)}]",
     )
+    return chosen or "to_review"
 
 
 @careful

@@ -79,7 +79,7 @@ def picker(models: Sequence[ModelCard], current: ModelCard) -> None:
         "Model",
         list(names),
         key=session.MODEL_PICK,
-        format_func=lambda i: names.get(i, i),
+        format_func=lambda i: names.get(i, str(i)),
         on_change=_pick,
         label_visibility="collapsed",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
+from components import figures
 from components.charts import HEIGHT, Chart, _figure, _short, _text
 from components.plotly_template import Palette
 
@@ -34,13 +35,32 @@ def result_chart(
     else:
         names = list(dict.fromkeys(head[groups[1]].astype(str)))[:MOST_SERIES]
         for i, name in enumerate(names):
-            _add(figure, kind, head[head[groups[1]].astype(str) == name], groups[0], value_column, name, p, i)
+            _add(
+                figure,
+                kind,
+                pd.DataFrame(head[head[groups[1]].astype(str) == name]),
+                groups[0],
+                value_column,
+                name,
+                p,
+                i,
+            )
         figure.update_layout(barmode="group")
     title = value_column.replace("_", " ")
-    figure.update_xaxes(title_text=_text(groups[0].replace("_", " ")), type=_axis_type(kind, head[groups[0]]))
+    figure.update_xaxes(
+        title_text=_text(groups[0].replace("_", " ")), type=_axis_type(kind, pd.Series(head[groups[0]]))
+    )
     figure.update_yaxes(title_text=_text(f"{title}, {unit}" if unit else title), rangemode="tozero")
     figure.update_layout(margin={"t": 12})
     return Chart(figure, f"{title} by {groups[0].replace('_', ' ')}, {len(head)} values.", HEIGHT)
+
+
+def _group(value: object) -> str:
+    """A group's name: whole numbers are years, codes and ids more often than amounts, so they take no thousands marks."""
+    whole = (
+        isinstance(value, (int, float)) and not isinstance(value, bool) and value == value and float(value).is_integer()
+    )
+    return str(int(value)) if whole else figures.value(value)  # pyright: ignore[reportArgumentType]
 
 
 def _axis_type(kind: str, x: pd.Series) -> str:
@@ -60,7 +80,7 @@ def _add(
     i: int,
 ) -> None:
     dated = kind == "line" and pd.api.types.is_datetime64_any_dtype(rows[x])
-    across = rows[x] if dated else [_text(_short(str(v), 24)) for v in rows[x]]
+    across = rows[x] if dated else [_text(_short(_group(v), 24)) for v in rows[x].tolist()]
     colour = p.categorical[i % len(p.categorical)]
     tip = "%{x}: %{y:,}<extra></extra>"
     if kind == "line":

@@ -69,7 +69,7 @@ def columns(
         elif pd.api.types.is_numeric_dtype(frame[name]):
             settings[name] = st.column_config.NumberColumn(label, format="%d" if is_year(str(name)) else "localized")
         elif pd.api.types.is_datetime64_any_dtype(frame[name]):
-            settings[name] = st.column_config.DatetimeColumn(label, format=_date_format(frame[name]))
+            settings[name] = st.column_config.DatetimeColumn(label, format=_date_format(pd.Series(frame[name])))
         else:
             settings[name] = st.column_config.TextColumn(label)
     return settings

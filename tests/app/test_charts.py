@@ -110,6 +110,17 @@ def test_a_result_that_carries_no_chart_gets_none(frame: pd.DataFrame, groups: t
     assert result_chart(frame, "bar", "n", groups, None, "light") is None
 
 
+def test_groups_are_named_plainly() -> None:
+    frame = pd.DataFrame({"year": pd.array([1993, None], dtype="Int64"), "n": [1, 2]})
+    made = result_chart(frame, "bar", "n", ("year",), None, "light")
+    assert made is not None
+    assert list(made.figure.data[0].x) == ["1993", "missing"]
+    days = pd.DataFrame({"day": pd.to_datetime(["1993-01-01", "1993-01-02"]), "n": [1, 2]})
+    made = result_chart(days, "bar", "n", ("day",), None, "light")
+    assert made is not None
+    assert list(made.figure.data[0].x) == ["1993-01-01", "1993-01-02"]
+
+
 def test_two_group_columns_become_series() -> None:
     frame = pd.DataFrame({"year": [1993, 1993, 1994, 1994], "sex": ["F", "M", "F", "M"], "n": [1, 2, 3, 4]})
     made = result_chart(frame, "line", "n", ("year", "sex"), "loans", "light")

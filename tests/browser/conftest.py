@@ -32,10 +32,7 @@ class Server:
     home: Path
     port: int = 0
     process: subprocess.Popen[bytes] | None = None
-    log: Path = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.log = self.home.parent / "server.log"
+    log: Path = field(kw_only=True)
 
     @property
     def url(self) -> str:
@@ -83,7 +80,8 @@ class Server:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One server a module, on an empty home."""
-    running = Server(tmp_path_factory.mktemp("browser") / "home")
+    folder = tmp_path_factory.mktemp("browser")
+    running = Server(folder / "home", log=folder / "server.log")
     running.start()
     try:
         yield running

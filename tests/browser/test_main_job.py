@@ -43,7 +43,6 @@ def test_from_an_empty_machine_to_an_accepted_finding(server: Server, tab: Watch
     server.start()
     page.goto(finding)
     expect(page.get_by_text(re.compile(r"Accepted, (holds|violated)")).first).to_be_visible()
-    expect(page.get_by_text("accepted it").or_(page.get_by_text("Accept"))).not_to_have_count(0)
     expect(page.locator('[class*="st-key-finding-"][class*="-accept"] button')).to_be_disabled()
     tab.settle()
 
