@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+import pandas.util as pandas_util
 import pyarrow as pa
-from pandas.util import hash_pandas_object
 from pydantic import Field
 
 from lexsi_ds.agent.context import Kept
@@ -177,8 +177,8 @@ def _observation(frame: pd.DataFrame, top: pd.DataFrame, shown: dict[str, Any], 
 def _hash(model_id: str, frame: pd.DataFrame) -> str:
     digest = hashlib.sha256(model_id.encode())
     digest.update("|".join(map(str, frame.columns)).encode())
-    hashed: Any = hash_pandas_object(frame, index=False)
-    digest.update(hashed.to_numpy().tobytes())
+    hashing: Any = pandas_util
+    digest.update(hashing.hash_pandas_object(frame, index=False).to_numpy().tobytes())
     return digest.hexdigest()[:32]
 
 
