@@ -119,7 +119,7 @@ def _column(
         stored=stored.kind if stored else "native",
         date_format=stored.date_format if stored else None,
         values=meanings,
-        protected=column.protected or bool(set(words) & th.PROTECTED_WORDS) or "".join(words) in th.PROTECTED_WORDS,
+        protected=column.protected,
         masked=column.masked,
         identifier=column.identifier or column.name == key or unique_text,
         distinct=column.distinct,

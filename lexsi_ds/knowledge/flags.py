@@ -12,7 +12,7 @@ import pandas as pd
 from lexsi_ds.data.handle import Column
 from lexsi_ds.knowledge import thesaurus as th
 from lexsi_ds.knowledge.model import ColumnModel, Condition, Metric, Outcome, SemanticModel, TableModel, ValueMeaning
-from lexsi_ds.knowledge.words import fold, plural, singular, split_name
+from lexsi_ds.knowledge.words import fold, plural, singular, split_name, stem
 
 
 def flag_meanings(column: Column, label: str, read: Callable[[], pd.DataFrame] | None) -> tuple[ValueMeaning, ...]:
@@ -24,7 +24,7 @@ def flag_meanings(column: Column, label: str, read: Callable[[], pd.DataFrame] |
     no = [v for v in values if fold(v) in th.NO]
     if len(values) != column.distinct or len(yes) + len(no) != len(values) or (column.distinct == 2 and len(yes) != 1):
         return ()
-    named = next((w for w in split_name(column.name) if w in th.OUTCOME_WORDS), None)
+    named = outcome_key(column.name)
     positive, negative, _ = th.OUTCOME_WORDS[named] if named else ((), (), ())
     if column.distinct == 1 and column.family == "number":
         return ()
@@ -42,24 +42,38 @@ def _values(column: Column, read: Callable[[], pd.DataFrame] | None) -> list[str
     return []
 
 
+_RATE_FORMS = ("{} rate", "rate of {}", "{} percentage", "{} share", "share of {}")
+
+
+def outcome_key(name: str) -> str | None:
+    """The thesaurus' word for an outcome that a column's name speaks of, whatever its form: churned, exited."""
+    stems = {stem(w): w for w in th.OUTCOME_WORDS}
+    for word in split_name(name):
+        if word in th.OUTCOME_ALIASES:
+            return th.OUTCOME_ALIASES[word]
+        if stem(word) in stems:
+            return stems[stem(word)]
+    return None
+
+
+def _noun(column: ColumnModel) -> str:
+    """The outcome as a noun: churn for a column named Churned."""
+    key = outcome_key(column.name)
+    return th.OUTCOME_NOUNS.get(key, key) if key else column.label
+
+
 def metrics_of(model: SemanticModel) -> tuple[Metric, ...]:
     """A rate for every yes/no column with both values: churn rate."""
     return tuple(
         Metric(
             id=f"{c.name}_rate",
-            label=f"{c.label} rate",
+            label=f"{_noun(c)} rate",
             table=c.table,
             kind="rate",
             unit="%",
-            words=(
-                f"{c.label} rate",
-                f"rate of {c.label}",
-                f"{c.label} percentage",
-                f"{c.label} share",
-                f"share of {c.label}",
-            ),
+            words=tuple(form.format(noun) for noun in dict.fromkeys((_noun(c), c.label)) for form in _RATE_FORMS),
             conditions=(Condition(table=c.table, column=c.name, op="=", values=(c.values[0].value,)),),
-            hits=f"{c.label}",
+            hits=c.label,
             text=f"share of rows with {c.name} = {c.values[0].value} among rows where it is known",
         )
         for c in model.columns
@@ -78,7 +92,7 @@ def outcomes_of(model: SemanticModel) -> tuple[Outcome, ...]:
 
 def _outcome(table: TableModel, column: ColumnModel) -> Outcome:
     yes, no = column.values[0].value, column.values[1].value
-    named = next((w for w in split_name(column.name) if w in th.OUTCOME_WORDS), None)
+    named = outcome_key(column.name)
     verbs = th.OUTCOME_WORDS[named][2] if named else ()
     of_folds = column.nulls == 0
     is_no = Condition(table=table.name, column=column.name, op="=", values=(no,))
@@ -87,10 +101,10 @@ def _outcome(table: TableModel, column: ColumnModel) -> Outcome:
     said = {"false": "No", "true": "Yes"}.get(no, no)
     return Outcome(
         id=f"{table.name}.{column.name}",
-        name=f"{table.label.capitalize()} {column.label}",
+        name=f"{table.label.capitalize()} {_noun(column)}",
         table=table.name,
-        label=column.label,
-        words=tuple(dict.fromkeys((column.label, *column.synonyms, singular(column.label), *verbs))),
+        label=_noun(column),
+        words=tuple(dict.fromkeys((_noun(column), column.label, *column.synonyms, singular(column.label), *verbs))),
         target=f"y_{'_'.join(split_name(column.name))}",
         positive=(Condition(table=table.name, column=column.name, op="=", values=(yes,)),),
         positive_meaning=f"{column.name} = {'Yes' if yes == 'true' else yes}",

@@ -141,8 +141,6 @@ def _column(derived: ColumnModel, entry: dict[str, Any] | None, table: Table | N
             "additive": entry.get("additive", False),
             "stored": stored,
             "values": meanings,
-            "protected": derived.protected or entry.get("protected", False),
-            "masked": derived.masked or entry.get("masked", False),
             "identifier": entry.get("identifier", False) or entry["role"] == "key",
             "counted": entry.get("counted", ()),
             "bigger": entry.get("bigger", ()),

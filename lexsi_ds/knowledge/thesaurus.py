@@ -76,11 +76,6 @@ EXTREMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "income": (("best paid", "highest paid"), ("worst paid", "lowest paid")),
 }
 
-PROTECTED_WORDS = _words(
-    "gender sex age marital race ethnic ethnicity religion nationality birth birthday birthdate dob senior disability disabled"
-    " pregnant pregnancy orientation citizenship over18"
-)
-
 ADDITIVE_WORDS = _words(
     "amount total charge charges revenue sales cost costs price payment payments quantity count income volume fare value profit"
     " spend spending paid fee fees balance units number sum loss turnover"
@@ -196,3 +191,14 @@ OUTCOME_WORDS: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]
         ("fraud", "fraudulent", "be fraudulent", "be fraud"),
     ),
 }
+
+OUTCOME_ALIASES = {
+    "exited": "churn",
+    "cancelled": "churn",
+    "canceled": "churn",
+    "quit": "attrition",
+    "left": "attrition",
+    "survival": "survived",
+}
+"""Other names of columns that hold one of these outcomes."""
+OUTCOME_NOUNS = {"survived": "survival"}

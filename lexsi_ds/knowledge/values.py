@@ -141,7 +141,8 @@ def _spelled(column: ColumnModel, value: str) -> list[ValueHit]:
 def _meant(column: ColumnModel) -> list[ValueHit]:
     hits = []
     for meaning in column.values:
-        said = (meaning.label, *meaning.words) if column.role != "flag" else meaning.words
+        plain = ("yes", "true") if meaning is column.values[0] else ("no", "false")
+        said = (meaning.label, *meaning.words) if column.role != "flag" else (*meaning.words, *plain)
         for text in said:
             words = phrase(text)
             if words and len(words) <= _LONGEST:

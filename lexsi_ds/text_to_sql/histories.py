@@ -24,6 +24,8 @@ class History:
     joins: tuple[str, ...]
     link: str
     """The test that ties a child row to a row to predict."""
+    bridge: TableModel | None = None
+    """A table that is only passed through."""
 
     @property
     def cte(self) -> str:
@@ -75,7 +77,7 @@ def _belongs(scene: Scene, ancestor: Ancestor) -> bool:
 def _through(scene: Scene, source: Ancestor, link: Relationship, bridge: TableModel, further: Relationship) -> History:
     join = f"JOIN {ident(bridge.name)} ON {ident(bridge.name)}.{ident(link.child_column)} = {source.key_sql}"
     tie = f"{ident(further.child)}.{ident(further.child_column)} = {ident(bridge.name)}.{ident(further.parent_column)}"
-    return History(scene.model.table(further.child), (*source.joins[:-1], join), tie)
+    return History(scene.model.table(further.child), (*source.joins[:-1], join), tie, bridge)
 
 
 def history_features(scene: Scene, plan: Plan, history: History) -> None:
@@ -83,6 +85,8 @@ def history_features(scene: Scene, plan: Plan, history: History) -> None:
     table = history.table
     dated = scene.cutoff is not None and table.time is not None
     used = []
+    if history.bridge is not None:
+        _leave_out_bridge(scene, plan, history.bridge)
     for column in scene.model.of_table(table.name):
         if column.masked:
             plan.leave_out(column, "masked", "It identifies a person and is masked.")
@@ -106,6 +110,13 @@ def history_features(scene: Scene, plan: Plan, history: History) -> None:
             f"LEFT JOIN {ident(history.cte)} ON {ident(history.cte)}.{ident(scene.key)} = {ROWS}.{ident(scene.key)}"
         )
         plan.features += [_selected(scene, history, a, dated=dated) for a in aggregates]
+
+
+def _leave_out_bridge(scene: Scene, plan: Plan, bridge: TableModel) -> None:
+    for column in scene.model.of_table(bridge.name):
+        if column.role not in ("key", "link"):
+            named = column.label[:1].upper() + column.label[1:]
+            plan.leave_out(column, "undated", f"{named}: {bridge.label} rows only link others and have no date.")
 
 
 def _aggregates(scene: Scene, table: TableModel, columns: list[ColumnModel], *, dated: bool) -> list[_Aggregate]:

@@ -100,7 +100,7 @@ class Lexicon:
             if not (pointer and phrase(text) in self._nouns):
                 self._add(text, sense)
         noun = self.model.table(column.table).label
-        if column.role in ("measure", "time", "category", "flag") and noun not in column.label:
+        if column.role in ("measure", "time", "category") and noun not in column.label:
             self._add(f"{noun} {column.label}", sense)
         for end, words in (("highest", column.bigger), ("lowest", column.smaller)):
             for text in (w for w in words if tuple(w.split()) not in CUES):

@@ -140,7 +140,10 @@ class Resolver:
         return next(iter(tables)) if len(tables) == 1 else None
 
     def entity_table(self, item: Item) -> str:
-        senses = item.of("entity") or item.of("role")
+        people = {p.name for p in self.model.paths}
+        senses = item.of("entity") or tuple(s for s in item.of("role") if s.value in people)
+        if not senses:
+            raise NotUnderstood((item.text,), "it names no rows")
         tables = sorted({s.table for s in senses})
         if len(tables) > 1:
             raise Ambiguous(

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from lexsi_ds.data.handle import Column, DatasetHandle, Table
+from lexsi_ds.data.marks import Facts, guess_marks
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the shared example data is not beside the repository")
@@ -71,6 +72,9 @@ def _columns(con: duckdb.DuckDBPyConnection) -> tuple[list[Column], int]:
         column = Column(name=name, type=kind, nulls=nulls, distinct=distinct)
         if column.family in ("number", "date"):
             column = column.model_copy(update={"minimum": low, "maximum": high})
+        sample = [str(v) for (v,) in con.execute(f"SELECT DISTINCT {q} FROM data WHERE {q} IS NOT NULL ORDER BY 1 LIMIT 40").fetchall()]
+        marks = guess_marks(Facts(name, column.family, rows, nulls, distinct, tuple(sample) if column.family == "text" else ()))
+        column = column.model_copy(update=vars(marks))
         columns.append(column)
     return columns, rows
 
