@@ -161,11 +161,7 @@ def _table(table: Table, key: str | None, columns: list[ColumnModel], *, alone: 
     if alone:
         synonyms += ["row", "record", "entry"]
     times = [c for c in columns if c.role == "time" and not c.protected]
-    labels = [
-        c
-        for c in columns
-        if c.role in ("text", "category") and set(split_name(c.name)) & {"name", "title"} and not c.masked
-    ]
+    labels = [c for c in columns if c.role in ("text", "category") and set(split_name(c.name)) & {"name", "title"}]
     return TableModel(
         name=table.name,
         label=label,

@@ -151,7 +151,8 @@ def split_name(name: str) -> tuple[str, ...]:
     spaced = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1 \2", spaced)
     spaced = re.sub(r"([A-Za-z]{3,})(\d+)", r"\1 \2", spaced)
     words = re.findall(r"[a-z0-9]+", fold(spaced))
-    return tuple(part for w in words for part in _ABBREVIATIONS.get(w, w).split())
+    longer = [_ABBREVIATIONS[w] if w in _ABBREVIATIONS else w for w in words]
+    return tuple(part for w in longer for part in w.split())
 
 
 def label_of(name: str) -> str:

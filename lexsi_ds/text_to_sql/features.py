@@ -233,7 +233,8 @@ def ancestor_features(scene: Scene, plan: Plan, ancestor: Ancestor, late: int) -
         plan.joins += [j for j in ancestor.joins if j not in plan.joins]
         if dated and late:
             plan.notes.append(
-                f"For {late:,} of {scene.entity.rows:,} {scene.entity.plural} the {table.label} is dated later: its columns are missing there."
+                f"For {late:,} of {scene.entity.rows:,} {scene.entity.plural} the {table.label} is dated later:"
+                " its columns are missing there."
             )
 
 

@@ -78,6 +78,9 @@ _SQL = _any_of(
     r"^\s*(with\s+\w+\s+as\s*\(|describe\b|show tables|explain (select|analyze))",
 )
 
+_QUOTED = re.compile(r'"[^"]{1,80}"')
+"""A value in double quotes is looked up, not obeyed: its words are nobody's order."""
+
 REASONS: dict[Refusal, str] = {
     "empty": "There is no question.",
     "small_talk": "That is not a question about the connected data.",
@@ -94,6 +97,7 @@ def refusal(question: str) -> Refusal | None:
         return "empty"
     if _STEERING.search(text):
         return "steering"
+    text = _QUOTED.sub(" ", text)
     if _SQL.search(text):
         return "sql"
     if _WRITE.search(text):

@@ -118,7 +118,9 @@ def _predictive(question: str, source: Source, ask: asks.PredictionAsk) -> Readi
 def _about_the_data(question: str, source: Source) -> bool:
     """Whether any word of the question names something of this source."""
     tagged = tag(question, source.lexicon, source.names.handle.today)
-    return any(i.kind in ("sense", "count", "sum", "average", "median", "share") for i in tagged.items)
+    asks = {"sense", "count", "sum", "average", "median", "share", "by", "each", "grain"}
+    ours = any(i.kind == "stop" and i.words[0] in ("our", "we", "us") for i in tagged.items)
+    return ours or any(i.kind in asks for i in tagged.items)
 
 
 def _why_not(doubt: NotUnderstood) -> str:

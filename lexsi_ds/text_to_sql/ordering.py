@@ -133,7 +133,7 @@ def slug_of(column: ColumnModel) -> str:
 def _dimensions(shown: list[tuple[ColumnModel, Ref]]) -> list[Dimension]:
     made: list[Dimension] = []
     for column, ref in shown:
-        if column.masked or any(d.ref == ref for d in made):
+        if any(d.ref == ref for d in made):
             continue
         made.append(Dimension(ref=ref, name=slug_of(column), label=column.label))
     return made

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from lexsi_ds.knowledge.model import SemanticModel
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
-from lexsi_ds.text_to_sql.joins import Route, routes
+from lexsi_ds.text_to_sql.joins import Hop, Route, routes
 from lexsi_ds.text_to_sql.lexicon import Sense
 from lexsi_ds.text_to_sql.logical import JoinStep, Ref
 from lexsi_ds.text_to_sql.tagger import Item
@@ -83,20 +83,23 @@ class Scope:
         for hop in route.hops:
             taken = (*taken, f"{hop.table}.{hop.column}>{hop.to_table}.{hop.to_column}:{hop.via}")
             if taken not in self._aliases:
-                name = self._fresh(hop.to_table)
-                self.joins.append(
-                    JoinStep(
-                        alias=name,
-                        table=hop.to_table,
-                        left=Ref(alias=alias, table=hop.table, column=hop.column),
-                        column=hop.to_column,
-                        conditions=hop.conditions,
-                        inner=inner,
-                    )
-                )
-                self._aliases[taken] = name
+                left = Ref(alias=alias, table=hop.table, column=hop.column)
+                self._aliases[taken] = self._existing(left, hop) or self._new(left, hop, inner=inner)
             alias = self._aliases[taken]
         return alias
+
+    def _existing(self, left: Ref, hop: Hop) -> str | None:
+        """The alias of a join that an earlier query already makes."""
+        same = (left, hop.to_table, hop.to_column, hop.conditions)
+        return next((j.alias for j in self.joins if (j.left, j.table, j.column, j.conditions) == same), None)
+
+    def _new(self, left: Ref, hop: Hop, *, inner: bool) -> str:
+        name = self._fresh(hop.to_table)
+        step = JoinStep(
+            alias=name, table=hop.to_table, left=left, column=hop.to_column, conditions=hop.conditions, inner=inner
+        )
+        self.joins.append(step)
+        return name
 
     def _fresh(self, table: str) -> str:
         used = {self.base, *(j.alias for j in self.joins)}

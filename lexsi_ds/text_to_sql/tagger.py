@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 
-from lexsi_ds.knowledge.words import allowed_edits, nearest
+from lexsi_ds.knowledge.words import allowed_edits, nearest, phrase
 from lexsi_ds.text_to_sql.cues import CUE_WORDS, CUES, LONGEST_CUE, NEVER_STOP, STOP_WORDS
 from lexsi_ds.text_to_sql.dates import Span, span_at
 from lexsi_ds.text_to_sql.lexicon import Lexicon, Sense
@@ -160,7 +160,9 @@ def _sense_at(tokens: tuple[Token, ...], i: int, lexicon: Lexicon) -> tuple[int,
     if tokens[i].kind == "mark" or (tokens[i].word in _SKIPPED and not (tokens[i].text == "A" and i > 0)):
         return None
     if tokens[i].kind == "quoted":
-        senses = lexicon.senses(tuple(re.findall(r"[a-z0-9]+", tokens[i].word)))
+        senses = lexicon.senses(phrase(tokens[i].word)) or lexicon.senses(
+            tuple(re.findall(r"[a-z0-9]+", tokens[i].word))
+        )
         return (i + 1, senses) if senses else None
     best, lemmas, words, j = None, [], [], i
     while j < len(tokens) and len(lemmas) <= lexicon.longest:

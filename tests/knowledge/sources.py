@@ -72,8 +72,15 @@ def _columns(con: duckdb.DuckDBPyConnection) -> tuple[list[Column], int]:
         column = Column(name=name, type=kind, nulls=nulls, distinct=distinct)
         if column.family in ("number", "date"):
             column = column.model_copy(update={"minimum": low, "maximum": high})
-        sample = [str(v) for (v,) in con.execute(f"SELECT DISTINCT {q} FROM data WHERE {q} IS NOT NULL ORDER BY 1 LIMIT 40").fetchall()]
-        marks = guess_marks(Facts(name, column.family, rows, nulls, distinct, tuple(sample) if column.family == "text" else ()))
+        sample = [
+            str(v)
+            for (v,) in con.execute(
+                f"SELECT DISTINCT {q} FROM data WHERE {q} IS NOT NULL ORDER BY 1 LIMIT 40"
+            ).fetchall()
+        ]
+        marks = guess_marks(
+            Facts(name, column.family, rows, nulls, distinct, tuple(sample) if column.family == "text" else ())
+        )
         column = column.model_copy(update=vars(marks))
         columns.append(column)
     return columns, rows

@@ -60,7 +60,8 @@ def mini_bank() -> dict[str, str]:
     """
     days = "DATE '1996-01-10' + CAST(n AS INTEGER)"
     return {
-        "account": "SELECT n AS account_id, n % 3 + 1 AS district_id, CASE WHEN n % 5 = 0 THEN 'POPLATEK TYDNE' ELSE 'POPLATEK MESICNE' END AS frequency,"
+        "account": "SELECT n AS account_id, n % 3 + 1 AS district_id, "
+        " CASE WHEN n % 5 = 0 THEN 'POPLATEK TYDNE' ELSE 'POPLATEK MESICNE' END AS frequency,"
         " DATE '1995-01-01' + CAST(n AS INTEGER) AS date FROM range(1, 31) AS t(n)",
         "client": "SELECT n AS client_id, CASE WHEN n % 2 = 0 THEN 'F' ELSE 'M' END AS gender,"
         " DATE '1950-01-01' + CAST(n * 100 AS INTEGER) AS birth_date, CAST(500101 + n AS VARCHAR) AS birth_number,"
@@ -69,7 +70,8 @@ def mini_bank() -> dict[str, str]:
         " CASE WHEN n > 30 THEN 'DISPONENT' ELSE 'OWNER' END AS type FROM range(1, 36) AS t(n)",
         "district": "SELECT n AS district_id, 'Town ' || n AS A2, 'Region ' || (n % 2) AS A3, 1000 * n AS A4,"
         " 8000 + n AS A11, 1.5 * n AS A12, 1.6 * n AS A13 FROM range(1, 4) AS t(n)",
-        "loan": f"SELECT n AS loan_id, n AS account_id, {days} AS date, 1000 * n AS amount, 12 AS duration, 1000.0 * n / 12 AS payments,"
+        "loan": f"SELECT n AS loan_id, n AS account_id, {days} AS date, 1000 * n AS amount, 12 AS duration,"
+        " 1000.0 * n / 12 AS payments,"
         " CASE WHEN n > 12 THEN CASE WHEN n % 4 = 0 THEN 'D' ELSE 'C' END WHEN n % 2 = 0 THEN 'B' ELSE 'A' END AS status"
         " FROM range(1, 25) AS t(n)",
         "card": "SELECT * FROM (VALUES (1, 1, 'classic', DATE '1996-01-01'), (2, 1, 'gold', DATE '1996-01-11'),"

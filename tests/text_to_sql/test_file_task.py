@@ -26,7 +26,12 @@ def test_churn_uses_the_one_table_and_says_that_nothing_proves_when(telco: Asked
     assert "11 blank values of TotalCharges count as missing." in notes
     assert context["TotalCharges"].isna().sum() == 11
     why = reasons(task)
-    assert (why["gender"], why["SeniorCitizen"], why["customerID"], why["Churn"]) == ("protected", "protected", "identifier", "target")
+    assert (why["gender"], why["SeniorCitizen"], why["customerID"], why["Churn"]) == (
+        "protected",
+        "protected",
+        "identifier",
+        "target",
+    )
 
 
 def test_text_and_boolean_yes_no_give_the_same_rows(telco: Asked, telco_text: Asked) -> None:
@@ -96,7 +101,7 @@ def test_a_table_without_a_key_cannot_be_predicted_and_says_why(tmp_path) -> Non
 
 
 def test_names_with_quotes_and_spaces_run(tmp_path) -> None:
-    rows = "SELECT n AS \"Customer ID\", n % 9 AS \"Pages \"\"read\"\"\", n % 3 AS \"order\", n % 2 = 0 AS Churned FROM range(1, 81) AS t(n)"
+    rows = 'SELECT n AS "Customer ID", n % 9 AS "Pages ""read""", n % 3 AS "order", n % 2 = 0 AS Churned FROM range(1, 81) AS t(n)'
     source = asked(tmp_path, {'my "odd" table': rows})
     task = source.predictive("Which customers are likely to churn?").task
     assert len(source.source.query(task.context_sql)) == 80

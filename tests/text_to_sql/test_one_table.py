@@ -17,11 +17,14 @@ TELCO = [
     ("average tenure of customers who have not churned", "SELECT avg(tenure) FROM t WHERE NOT Churn"),
     ("How many customers have monthly charges above 100?", "SELECT count(*) FROM t WHERE MonthlyCharges > 100"),
     ("customers with tenure between 10 and 12: count", "SELECT count(*) FROM t WHERE tenure BETWEEN 10 AND 12"),
-    ("how many customers with dsl or fiber optic are there", "SELECT count(*) FROM t WHERE InternetService IN ('DSL', 'Fiber optic')"),
+    ("how many customers with dsl or fiber optic are there",
+     "SELECT count(*) FROM t WHERE InternetService IN ('DSL', 'Fiber optic')"),
     ("how many senior citizens churned", "SELECT count(*) FROM t WHERE SeniorCitizen = 1 AND Churn"),
     ("churn rate by contract", "SELECT Contract, 100.0 * avg(Churn::INT) FROM t GROUP BY 1"),
-    ("Which contract has the highest churn rate?", "SELECT 'Month-to-month', max(r) FROM (SELECT 100.0 * avg(Churn::INT) r FROM t GROUP BY Contract)"),
-    ("top 3 customers by total charges", "SELECT customerID, TRY_CAST(TotalCharges AS DOUBLE) x FROM t ORDER BY x DESC NULLS LAST LIMIT 3"),
+    ("Which contract has the highest churn rate?",
+     "SELECT 'Month-to-month', max(r) FROM (SELECT 100.0 * avg(Churn::INT) r FROM t GROUP BY Contract)"),
+    ("top 3 customers by total charges",
+     "SELECT customerID, TRY_CAST(TotalCharges AS DOUBLE) x FROM t ORDER BY x DESC NULLS LAST LIMIT 3"),
     ("Which contract has the most customers?", "SELECT Contract, count(*) n FROM t GROUP BY 1 ORDER BY n DESC LIMIT 1"),
     ("contracts with more than 1600 customers", "SELECT Contract, count(*) n FROM t GROUP BY 1 HAVING n > 1600"),
     ("What percentage of customers churned?", "SELECT 100.0 * avg(Churn::INT) FROM t"),
@@ -44,7 +47,8 @@ HOUSES = [
     ("how many waterfront homes are there", "SELECT count(*) FROM t WHERE waterfront = 1"),
     ("number of homes built before 1920", "SELECT count(*) FROM t WHERE yr_built < 1920"),
     ("average price of homes with a grade of at least 11", "SELECT avg(price) FROM t WHERE grade >= 11"),
-    ("number of homes by month", "SELECT CAST(date_trunc('month', strptime(date, '%Y%m%dT%H%M%S')) AS DATE), count(*) FROM t GROUP BY 1"),
+    ("number of homes by month",
+     "SELECT CAST(date_trunc('month', strptime(date, '%Y%m%dT%H%M%S')) AS DATE), count(*) FROM t GROUP BY 1"),
 ]  # fmt: skip
 
 
