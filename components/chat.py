@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from components import answer, asking, figures, problems, session
+from components import answer, asking, figures, problems, scroll, session
 from components.asking import CONVERSATION, open_conversation
 from components.safe import plain
 from components.timeline import LiveTurn, replay
@@ -127,6 +127,8 @@ def thread(
     """All turns that are over, and the question of a live one. Returns the view of the live turn, still to be drawn."""
     live = None
     for i, turn in enumerate(turns):
+        if i == len(turns) - 1 and i:
+            scroll.bring_into_view(session.wkey("chat", "newest", turn.run_id))
         with st.chat_message("user", avatar=":material/person:"):
             st.markdown(plain(turn.question, 5000))
         view = fold(turn.run_id, turn.question, turn.events)
@@ -158,6 +160,7 @@ def box(
     app: Application, actor: Actor, handle: DatasetHandle, conversation_id: str | None, live: TurnView | None
 ) -> None:
     """The input, and Stop beside it while a run goes."""
+    problems.draw_notices()
     mine = session.held()
     if mine.kept_question is not None:
         session.put(session.ASK, mine.kept_question)

@@ -257,9 +257,13 @@ def _similar_row(similar: dict[str, Any], card: ModelCard) -> dict[str, Any]:
         task.entity_label.capitalize(): tables.as_id(similar.get("entity")),
         "Outcome": task.target_label if similar.get("outcome") else f"no {task.target_label}",
         "Probability": similar.get("probability"),
-        **{str(k).replace("_", " ").capitalize(): v for k, v in display.items()},
+        **{str(k).replace("_", " ").capitalize(): _day(v) for k, v in display.items()},
         "Distance": similar.get("distance"),
     }
+
+
+def _day(value: Any) -> Any:
+    return value.removesuffix("T00:00:00") if isinstance(value, str) else value
 
 
 def no_case(cases: Cases, case_id: str | None, card: ModelCard) -> None:

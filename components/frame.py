@@ -61,7 +61,8 @@ def bootstrap(key: PageKey) -> Frame:
     frame = Frame(app, actor, here, handle)
     with st.sidebar, problems.guarded("The sidebar"):
         _sidebar(frame)
-    problems.draw_notices()
+    if key != "chat":  # there they stand by the box, where the person is looking
+        problems.draw_notices()
     return frame
 
 

@@ -73,8 +73,11 @@ def careful(callback: Callable[P, None]) -> Callable[P, None]:
 
 
 def draw_notices() -> None:
-    """Show the messages that callbacks left."""
+    """Show the messages that callbacks left: good news in passing, so that nothing moves; trouble in place, so that it stays."""
     icons = {"success": "check_circle", "info": "info", "warning": "warning", "error": "error"}
     for notice in session.take_notices():
-        draw = {"success": st.success, "info": st.info, "warning": st.warning, "error": st.error}[notice.kind]
-        draw(notice.text, icon=f":material/{icons[notice.kind]}:")
+        icon = f":material/{icons[notice.kind]}:"
+        if notice.kind in ("success", "info"):
+            st.toast(notice.text, icon=icon)
+        else:
+            (st.error if notice.kind == "error" else st.warning)(notice.text, icon=icon)

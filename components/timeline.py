@@ -5,7 +5,6 @@ A replayed timeline reads a step's payload only when it is opened, so a long con
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -79,8 +78,8 @@ class LiveTurn:
 
     def __init__(self, view: TurnView, artifacts: Artifacts) -> None:
         self.view, self._artifacts = view, artifacts
-        self._outer = st.status(self._doing(), type="compact", expanded=True)
-        self._born = time.monotonic()
+        self._label = self._doing()
+        self._outer = st.status(self._label, type="compact", expanded=True)
         self._words = st.empty()
         self._steps: dict[str, Any] = {}
         self._shown = ""
@@ -91,16 +90,12 @@ class LiveTurn:
             step = self.view.step(call_id)
             if step:
                 self._draw(step)
-        if not self.view.over and batch:
-            self._outer.update(label=self._doing(), expanded=True if self._young else None)
+        if not self.view.over and self._doing() != self._label:
+            self._label = self._doing()
+            self._outer.update(label=self._label, expanded=True)
         if self.view.narrative != self._shown:
             self._shown = self.view.narrative
             self._words.markdown(safe_md(self._shown))
-
-    @property
-    def _young(self) -> bool:
-        """An update that overtakes the first draw would leave the status closed; later a person may have closed it."""
-        return time.monotonic() - self._born < 2
 
     def _doing(self) -> str:
         running = next((s for s in reversed(self.view.steps) if s.ok is None), None)

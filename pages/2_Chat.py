@@ -7,7 +7,7 @@ import streamlit as st
 from components import chat, session
 from components.empty import first_start
 from components.frame import bootstrap
-from components.problems import guarded
+from components.problems import draw_notices, guarded
 from components.safe import plain
 
 SPLIT = [1, 3.9]
@@ -18,6 +18,7 @@ app, actor, handle = frame.app, frame.actor, frame.handle
 if handle is None:
     st.title("Chat", anchor=False)
     st.caption("Ask in plain words; every answer opens into its steps, SQL and rows. It needs data first.")
+    draw_notices()
     with guarded("Chat"):
         first_start(frame)
     st.stop()
@@ -35,8 +36,9 @@ with guarded("Chat"):
             st.title(plain(title, 90), anchor=False)
             if conversation_id:
                 chat.menu(app, actor, conversation_id, title)
+        greeting = st.empty()  # always drawn, so that a first question takes the greeting away at once
         if not turns:
-            with guarded("The examples"):
+            with greeting.container(), guarded("The examples"):
                 chat.welcome(app, actor, handle, conversation_id)
         live = chat.thread(app, actor, handle, conversation_id, turns) if conversation_id else None
         place = st.container()

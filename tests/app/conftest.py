@@ -57,6 +57,7 @@ def words(at: AppTest) -> str:
         "warning",
         "error",
         "success",
+        "toast",
         "button",
     )
     found = [str(getattr(e, "value", "") or "") for kind in kinds for e in getattr(at, kind)]
