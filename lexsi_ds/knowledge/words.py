@@ -97,8 +97,8 @@ _ABBREVIATIONS: dict[str, str] = {
 
 def fold(text: str) -> str:
     """Lower case without accents: ``"Ústí"`` becomes ``"usti"``."""
-    plain = unicodedata.normalize("NFKD", text.replace("ß", "ss").replace("ł", "l").replace("ø", "o"))
-    return "".join(ch for ch in plain if not unicodedata.combining(ch)).casefold()
+    lower = text.casefold().replace("ł", "l").replace("ø", "o")
+    return "".join(ch for ch in unicodedata.normalize("NFKD", lower) if not unicodedata.combining(ch))
 
 
 @lru_cache(maxsize=50_000)
@@ -129,6 +129,8 @@ def plural(phrase: str) -> str:
     known = {v: k for k, v in _IRREGULAR.items() if k != "persons"}
     if last in known:
         made = known[last]
+    elif last in ("sales", "series", "news"):
+        made = last
     elif last.endswith("s") and singular(last) != last:
         made = last
     elif last.endswith("y") and len(last) > 1 and last[-2] not in "aeiou":
@@ -150,8 +152,8 @@ def split_name(name: str) -> tuple[str, ...]:
     spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name)
     spaced = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1 \2", spaced)
     spaced = re.sub(r"([A-Za-z]{3,})(\d+)", r"\1 \2", spaced)
-    words = re.findall(r"[a-z0-9]+", fold(spaced))
-    longer = [_ABBREVIATIONS[w] if w in _ABBREVIATIONS else w for w in words]
+    words: list[str] = re.findall(r"[a-z0-9]+", fold(spaced))
+    longer = [_ABBREVIATIONS.get(w, w) for w in words]
     return tuple(part for w in longer for part in w.split())
 
 
@@ -198,4 +200,11 @@ def nearest(word: str, known: set[str] | frozenset[str]) -> str | None:
         if far <= most:
             found.setdefault(far, []).append(other)
     best = found[min(found)] if found else []
+    doubled = [other for other in best if _single_letters(other) == _single_letters(word)]
+    best = doubled or best
     return best[0] if len(best) == 1 else None
+
+
+def _single_letters(word: str) -> str:
+    """A word with doubled letters written once: what is most often got wrong."""
+    return "".join(ch for i, ch in enumerate(word) if i == 0 or word[i - 1] != ch)

@@ -1,0 +1,141 @@
+"""What is derived of a source nobody described: rows, keys, joins that the data confirms, types behind texts, outcomes."""
+
+from __future__ import annotations
+
+import pytest
+
+from lexsi_ds.knowledge.load import semantic_model
+from lexsi_ds.knowledge.model import SemanticModel
+from lexsi_ds.knowledge.values import build_values
+from tests.knowledge.sources import Source, csv_table, make_source, needs_data
+
+
+def model_of(source: Source) -> SemanticModel:
+    return semantic_model(source.handle, source.query)
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("file", "table", "noun", "key"),
+    [
+        ("Telco-Customer-Churn.csv", "telco_customer_churn", "customer", "customerID"),
+        ("Telco-Customer-Churn.csv", "data", "customer", "customerID"),
+        ("emp_attrition_ibm.csv", "emp_attrition_ibm", "employee", "EmployeeNumber"),
+        ("titanic_kaggle.csv", "titanic", "passenger", "PassengerId"),
+    ],
+)
+def test_rows_get_their_noun_from_the_key_and_the_name(tmp_path, file: str, table: str, noun: str, key: str) -> None:
+    model = model_of(make_source(tmp_path, {table: csv_table(file)}))
+    assert (model.tables[0].label, model.tables[0].key) == (noun, key)
+
+
+@needs_data
+def test_texts_that_hold_numbers_or_dates_are_found_by_reading_them_all(tmp_path) -> None:
+    telco = model_of(make_source(tmp_path / "a", {"telco": csv_table("Telco-Customer-Churn.csv")}))
+    charges = telco.column("telco", "TotalCharges")
+    assert charges is not None
+    assert (charges.stored, charges.role, charges.nulls) == ("number_text", "measure", 11)
+    houses = model_of(make_source(tmp_path / "b", {"houses": csv_table("kc_house_data.csv")}))
+    day = houses.column("houses", "date")
+    assert day is not None
+    assert (day.stored, day.date_format, day.role) == ("date_text", "%Y%m%dT%H%M%S", "time")
+
+
+def test_one_value_that_does_not_convert_keeps_a_text_a_text(tmp_path) -> None:
+    rows = "SELECT n AS id, CASE WHEN n = 4999 THEN 'n/a' ELSE CAST(n AS VARCHAR) END AS amount_text FROM range(5000) AS t(n)"
+    column = model_of(make_source(tmp_path, {"t": rows})).column("t", "amount_text")
+    assert column is not None
+    assert column.stored == "native"
+
+
+SHOP = {
+    "customers": "SELECT n AS CustomerId, 'name ' || n AS Name FROM range(1, 51) AS t(n)",
+    "invoices": "SELECT n AS InvoiceId, n % 50 + 1 AS CustomerId, n * 1.5 AS Total, n % 9 AS status FROM range(1, 201) AS t(n)",
+    "InvoiceLine": "SELECT n AS InvoiceLineId, n % 200 + 1 AS InvoiceId, n % 5 AS Quantity FROM range(1, 601) AS t(n)",
+    "tags": "SELECT n AS tag_id, n + 1000 AS invoice_id FROM range(1, 41) AS t(n)",
+    "customer_tag": "SELECT n % 50 + 1 AS customer_id, n % 40 + 1 AS tag_id FROM range(1, 61) AS t(n)",
+}
+
+
+def test_joins_are_taken_from_names_only_when_the_data_agrees(tmp_path) -> None:
+    model = model_of(make_source(tmp_path, SHOP))
+    links = {(r.child, r.child_column, r.parent) for r in model.relationships}
+    assert ("invoices", "CustomerId", "customers") in links
+    assert ("InvoiceLine", "InvoiceId", "invoices") in links
+    assert ("customer_tag", "customer_id", "customers") in links
+    assert not any(child == "tags" and parent == "invoices" for child, _, parent in links)
+    assert not any(child == "customers" for child, _, _ in links)
+    assert model.table("customer_tag").bridge
+    assert not model.table("invoices").bridge
+
+
+def test_names_shared_by_tables_are_ambiguous(tmp_path) -> None:
+    tables = {
+        "orders": "SELECT n AS order_id, n * 2 AS amount FROM range(1, 30) AS t(n)",
+        "refunds": "SELECT n AS refund_id, n * 3 AS amount FROM range(1, 30) AS t(n)",
+    }
+    model = model_of(make_source(tmp_path, tables))
+    assert model.ambiguous == ("amount",)
+    assert "orders.amount, refunds.amount" in model.disambiguations[0].text
+
+
+@needs_data
+@pytest.mark.parametrize("text", [True, False])
+def test_churned_finds_the_yes_of_the_column_however_it_is_stored(tmp_path, text: bool) -> None:
+    source = make_source(tmp_path, {"telco": csv_table("Telco-Customer-Churn.csv", text=text)})
+    model = model_of(source)
+    values = build_values(source.handle, model, source.query)
+    expected = "Yes" if text else "true"
+    assert {(h.column, h.value) for h in values.lookup("churned")} == {("Churn", expected)}
+    assert {(h.column, h.value) for h in values.lookup("women")} == {("gender", "Female")}
+    assert {h.value for h in values.lookup("electornic check")} == {"Electronic check"}
+
+
+@pytest.mark.parametrize(
+    ("select", "positive", "unknown"),
+    [
+        ("CASE WHEN n % 3 = 0 THEN 'Yes' ELSE 'No' END", "Yes", 0),
+        ("CASE WHEN n % 3 = 0 THEN 'y' ELSE 'n' END", "y", 0),
+        ("n % 3 = 0", "true", 0),
+        ("CAST(n % 3 = 0 AS INTEGER)", "1", 0),
+        ("CASE WHEN n > 50 THEN NULL WHEN n % 3 = 0 THEN 1 ELSE 0 END", "1", 49),
+    ],
+)
+def test_a_yes_no_column_is_an_outcome_in_every_spelling(tmp_path, select: str, positive: str, unknown: int) -> None:
+    source = make_source(tmp_path, {"t": f"SELECT n AS row_id, {select} AS exited FROM range(1, 100) AS t(n)"})
+    (outcome,) = [o for o in model_of(source).outcomes if o.table == "t"]
+    assert outcome.positive[0].values == (positive,)
+    assert outcome.out_of_fold is (unknown == 0)
+    assert outcome.label == "churn"
+
+
+@pytest.mark.parametrize(
+    "select", ["n % 3", "CASE WHEN n % 2 = 0 THEN 'left' ELSE 'right' END", "1", "CAST(NULL AS BOOLEAN)"]
+)
+def test_other_columns_are_no_outcomes(tmp_path, select: str) -> None:
+    source = make_source(tmp_path, {"t": f"SELECT n AS row_id, {select} AS side FROM range(1, 100) AS t(n)"})
+    assert model_of(source).outcomes == ()
+
+
+def test_marks_are_the_datas_and_not_guessed_again(tmp_path) -> None:
+    source = make_source(
+        tmp_path, {"t": "SELECT n AS row_id, n % 60 AS age, n % 2 AS coupon FROM range(1, 100) AS t(n)"}
+    )
+    table = source.handle.tables[0]
+    changed = {"age": {"protected": False}, "coupon": {"protected": True}}
+    columns = tuple(c.model_copy(update=changed.get(c.name, {})) for c in table.columns)
+    handle = source.handle.model_copy(update={"tables": (table.model_copy(update={"columns": columns}),)})
+    model = semantic_model(handle, source.query)
+    assert {c.name: c.protected for c in model.columns} == {"row_id": False, "age": False, "coupon": True}
+
+
+def test_empty_and_odd_tables_have_a_model(tmp_path) -> None:
+    tables = {
+        "empty": "SELECT 1 AS id, 'x' AS label WHERE FALSE",
+        "one column": 'SELECT 5 AS "a b"',
+        'quo"te': 'SELECT n AS "x""y", CAST(n AS VARCHAR) AS "z\'w" FROM range(30) AS t(n)',
+    }
+    source = make_source(tmp_path, tables)
+    model = model_of(source)
+    assert [t.rows for t in model.tables] == [0, 1, 30]
+    build_values(source.handle, model, source.query)
