@@ -16,6 +16,7 @@ SHARED_DATA = REPO.parent / "shared" / "data"
 
 def pytest_configure(config: pytest.Config) -> None:
     """Keep every test away from the person's own home folder, also before a fixture runs."""
+    os.environ["PYTHONPATH"] = str(REPO)  # processes that tests start in other folders find the code as this one does
     os.environ.setdefault("LEXSI_DS_HOME", "/nonexistent/tests-must-name-a-home")
     for name in ("LEXSI_DS_LLM_BASE_URL", "LEXSI_DS_LLM_MODEL", "LEXSI_DS_LLM_API_KEY", "LEXSI_DS_STORE_URL"):
         os.environ.pop(name, None)
