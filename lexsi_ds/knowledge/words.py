@@ -129,9 +129,7 @@ def plural(phrase: str) -> str:
     known = {v: k for k, v in _IRREGULAR.items() if k != "persons"}
     if last in known:
         made = known[last]
-    elif last in ("sales", "series", "news"):
-        made = last
-    elif last.endswith("s") and singular(last) != last:
+    elif last in ("sales", "series", "news") or (last.endswith("s") and singular(last) != last):
         made = last
     elif last.endswith("y") and len(last) > 1 and last[-2] not in "aeiou":
         made = last[:-1] + "ies"
@@ -144,7 +142,8 @@ def plural(phrase: str) -> str:
 
 def phrase(text: str) -> tuple[str, ...]:
     """A text as the tuple of folded singular words by which phrases are looked up."""
-    return tuple(singular(w) for w in re.findall(r"[a-z0-9]+", fold(text).replace("'", "")))
+    bare = re.sub(r"['’]s\b", "", fold(text)).replace("'", "")
+    return tuple(singular(w) for w in re.findall(r"[a-z0-9]+", bare))
 
 
 def split_name(name: str) -> tuple[str, ...]:
