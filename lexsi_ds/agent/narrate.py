@@ -54,18 +54,20 @@ def analytic(frame: pd.DataFrame, reading: Analytic | None) -> str:
     groups = reading.group_columns if reading else ()
     if not groups or value is None or value not in frame.columns:
         return f"The result has {len(frame):,} {plural('row', len(frame))}; the table shows them."
-    parts = [
-        f"{', '.join(number(row[g]) for g in groups if g in row)}: {_with_unit(row[value], reading)}{_count(row)}"
-        for row in rows
-    ]
+    parts = [f"{_group(row, groups)}: {_with_unit(row[value], reading)}{_count(row, reading)}" for row in rows]
     rest = f" The table shows all {len(frame):,}." if len(frame) > _SHOWN_GROUPS else ""
     return f"{label} by {' and '.join(g.replace('_', ' ') for g in groups)}. " + "; ".join(parts) + "." + rest
+
+
+def _group(row: dict[str, Any], groups: tuple[str, ...]) -> str:
+    """The group's name; a year or a code is a name, so it takes no thousands marks."""
+    return ", ".join(str(row[g]) if isinstance(row[g], int) else number(row[g]) for g in groups if g in row)
 
 
 def _one_row(row: dict[str, Any], reading: Analytic | None, label: str) -> str:
     value = reading.value_column if reading else None
     if value is not None and value in row:
-        return f"{label}: {_with_unit(row[value], reading)}{_count(row)}."
+        return f"{label}: {_with_unit(row[value], reading)}{_count(row, reading)}."
     return "; ".join(f"{name.replace('_', ' ')}: {number(item)}" for name, item in row.items()) + "."
 
 
@@ -76,8 +78,10 @@ def _with_unit(value: Any, reading: Analytic | None) -> str:
     return number(value) + (f" {unit}" if unit and value is not None else "")
 
 
-def _count(row: dict[str, Any]) -> str:
-    n = row.get("n")
+def _count(row: dict[str, Any], reading: Analytic | None) -> str:
+    """The number of rows behind a value, where the query counted them."""
+    name = reading.count_column if reading else None
+    n = row.get(name) if name else None
     return f" (n = {int(n):,})" if isinstance(n, (int, float)) and not math.isnan(n) else ""
 
 

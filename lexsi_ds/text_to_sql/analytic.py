@@ -11,7 +11,7 @@ from lexsi_ds.text_to_sql import followup
 from lexsi_ds.text_to_sql.caveats import caveats_of
 from lexsi_ds.text_to_sql.doubt import NotUnderstood
 from lexsi_ds.text_to_sql.lexicon import Lexicon
-from lexsi_ds.text_to_sql.logical import Logical
+from lexsi_ds.text_to_sql.logical import Logical, Measure
 from lexsi_ds.text_to_sql.ordering import main_measure
 from lexsi_ds.text_to_sql.parser import parse
 from lexsi_ds.text_to_sql.reading import Analytic, Evidence
@@ -45,6 +45,15 @@ def _strange(tagged: Tagged) -> tuple[str, ...]:
     return tuple(w for w in tagged.unknown if w.casefold() not in units)
 
 
+def _count_column(measures: tuple[Measure, ...], main: Measure | None) -> str | None:
+    """The column that holds n: a rate's own, else the count of rows beside another measure."""
+    if main is None or main.fn == "count":
+        return None
+    if main.rows_name:
+        return main.rows_name
+    return next((m.name for m in measures if m.fn == "count" and not m.hits), None)
+
+
 def _answer(settled: Settled, tagged: Tagged, names: Names, query: Callable[[str], pd.DataFrame]) -> Analytic:
     logical = settled.query
     main = main_measure(list(logical.measures)) if logical.measures else None
@@ -56,6 +65,7 @@ def _answer(settled: Settled, tagged: Tagged, names: Names, query: Callable[[str
         reading=reading_of(logical, names.model, settled.said),
         evidence=(*settled.evidence, *repairs),
         value_column=main.name if main else None,
+        count_column=_count_column(logical.measures, main),
         value_label=main.label if main else None,
         unit=main.unit if main else None,
         group_columns=tuple(d.name for d in logical.dimensions),

@@ -29,6 +29,8 @@ class Analytic(Value):
     evidence: tuple[Evidence, ...] = ()
     value_column: str | None = None
     """The measure's column of the result."""
+    count_column: str | None = None
+    """The column of the result that says how many rows the value is taken over."""
     value_label: str | None = None
     unit: str | None = None
     group_columns: tuple[str, ...] = ()

@@ -92,7 +92,7 @@ class OfflinePlanner:
             return
         yield CallTool("summarize_result", {"question": question}, "say what it shows")
         self._ctx.session.previous = reading
-        yield Answer(None, suggestions=self._suggest(question))
+        yield Answer(None, suggestions=tuple(dict.fromkeys((*reading.suggestions, *self._suggest(question))))[:4])
 
     def _predictive(
         self, question: str, reading: Predictive, state: PlanState, case_ids: tuple[str, ...] = ()
