@@ -19,14 +19,14 @@ st.title("Home", anchor=False)
 with guarded("Home"):
     conversations = app.chats.list(actor)
     counts = app.findings.counts(actor, handle.source_id if handle else None)
-    models = app.models.list(actor, handle.source_id) if handle else ()
+    latest = app.models.latest(actor, handle.source_id) if handle else None
     if handle:
         asked = f" Last question {ago(conversations[0].updated_at)}." if conversations else " Nothing was asked yet."
         synthetic = " Synthetic data." if handle.synthetic else ""
         st.caption(f"{plain(handle.name)}, version {handle.snapshot_number}.{synthetic}{asked}")
     else:
         st.caption("No data is connected yet.")
-    home.path(frame, models, conversations, counts)
+    home.path(frame, latest, conversations, counts)
     first_start(frame)
     st.space("small")
     left, right = st.columns([1.9, 1], gap="medium")

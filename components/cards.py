@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from components import charts, figures, payloads, session, tables
+from components import explanation_charts, figures, payloads, session, tables
 from components.charts import Chart
 from components.plotly_template import CONFIG
 from components.registry import page
@@ -125,7 +125,7 @@ def explained_cases(cases: list[CaseExplanation], target: str, run_id: str, noun
                         f"{plain(k.replace('_', ' '))} {plain(figures.value(v))}" for k, v in case.display.items()
                     )
                 )
-            draw_chart(charts.waterfall(case, target, mode()), session.wkey("why", run_id, case.case_id))
+            draw_chart(explanation_charts.waterfall(case, target, mode()), session.wkey("why", run_id, case.case_id))
             if st.button(
                 "Open in explorer",
                 key=session.wkey("why", run_id, case.case_id, "open"),

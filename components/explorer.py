@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from components import charts, figures, session, tables
+from components import explanation_charts, figures, session, tables
 from components.cards import draw_chart, mode
 from components.plotly_template import direction, signed
 from components.problems import careful
@@ -43,20 +43,20 @@ def overall(explanation: GlobalExplanation, card: ModelCard) -> None:
     noun, target = card.task.entity_label, card.task.target_label
     with st.container(border=True, gap="small"):
         tables.card_head("What moves the model", figures.counted(explanation.rows, noun))
-        beeswarm, importance = st.tabs(["Beeswarm", "Importance"])
-        with beeswarm:
-            draw_chart(
-                charts.beeswarm(explanation, target, mode()), session.wkey("beeswarm", card.id, explanation.scale)
-            )
-        with importance:
-            draw_chart(
-                charts.importance(explanation, target, mode()), session.wkey("importance", card.id, explanation.scale)
-            )
+        beeswarm, importance = st.tabs(["Beeswarm", "Importance"], on_change="rerun", key=session.OVERALL_TAB)
+        if beeswarm.open:
+            with beeswarm:
+                key = session.wkey("beeswarm", card.id, explanation.scale)
+                draw_chart(explanation_charts.beeswarm(explanation, target, mode()), key)
+        if importance.open:
+            with importance:
+                key = session.wkey("importance", card.id, explanation.scale)
+                draw_chart(explanation_charts.importance(explanation, target, mode()), key)
         if explanation.of_rows > explanation.rows:
             st.caption(
                 f"{figures.count(explanation.rows)} of {figures.count(explanation.of_rows)} rows, a seeded sample."
             )
-        shown = min(len(explanation.features), charts.SHOWN_FEATURES)
+        shown = min(len(explanation.features), explanation_charts.SHOWN_FEATURES)
         if len(explanation.features) > shown:
             st.caption(
                 f"The {shown} strongest of {len(explanation.features)} features. The model's associations, not causes."
@@ -189,7 +189,7 @@ def one_case(case: CaseExplanation, card: ModelCard, cases: Cases) -> None:
     with st.container(border=True, gap="small"):
         case_head(cases, f"Why {noun} {case.case_id}", note)
         case_bar(cases, case.case_id, noun)
-        chart = charts.waterfall(case, card.task.target_label, mode())
+        chart = explanation_charts.waterfall(case, card.task.target_label, mode())
         draw_chart(chart, session.wkey("waterfall", card.id, case.case_id, case.scale))
         scored = "It trained the model, so its score is out of fold." if case.scored == "out_of_fold" else ""
         shown = ", ".join(f"{plain(k.replace('_', ' '))} {plain(figures.value(v))}" for k, v in case.display.items())

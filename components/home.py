@@ -18,7 +18,7 @@ from lexsi_ds.services.access import Actor
 from lexsi_ds.services.finding import Finding
 
 
-def path(frame: Frame, models: Sequence[ModelCard], conversations: Sequence[Any], counts: dict[Any, int]) -> None:
+def path(frame: Frame, latest: ModelCard | None, conversations: Sequence[Any], counts: dict[Any, int]) -> None:
     """Four cards: where each step of the path stands."""
     handle = frame.handle
     ready = (
@@ -34,7 +34,7 @@ def path(frame: Frame, models: Sequence[ModelCard], conversations: Sequence[Any]
     with st.grid(4, min_column_width=200):
         _card("connect", "Connect", *ready, "Open data")
         _card("chat", "Ask", *asked, "Ask a question")
-        _card("models", "Predict and explain", *_model_state(models), "Open results")
+        _card("models", "Predict and explain", *_model_state(latest), "Open results")
         _card("findings", "Review", *_review_state(counts), "Review findings")
 
 
@@ -47,10 +47,9 @@ def _card(key: PageKey, title: str, badge: str, colour: str, line: str, link: st
         st.page_link(info.path, label=link, icon=":material/arrow_forward:", icon_position="right")
 
 
-def _model_state(models: Sequence[ModelCard]) -> tuple[str, str, str]:
-    if not models:
+def _model_state(latest: ModelCard | None) -> tuple[str, str, str]:
+    if latest is None:
         return "Not started", "gray", "Ask who is likely to be next"
-    latest = models[0]
     auc = latest.chosen.metrics.roc_auc
     return "Trained", "green", f"{plain(latest.task.title)}, AUC {figures.number(auc.value)} ({figures.interval(auc)})"
 

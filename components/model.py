@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
@@ -40,18 +39,17 @@ def wanted() -> str | None:
     return st.query_params.get("model")
 
 
-def current(app: Application, actor: Actor, models: Sequence[ModelCard]) -> ModelCard | None:
+def current(app: Application, actor: Actor, source_id: str | None) -> ModelCard | None:
     """The model of the address, else the one this tab had open, else the latest of the active source."""
     for model_id in (wanted(), None if wanted() else session.held().model_id):
-        if model_id:
-            found = next((m for m in models if m.id == model_id), None)
-            if found is None and is_id(model_id, "mdl"):
-                with contextlib.suppress(NotFound):
-                    found = app.models.get(actor, model_id)
-            if found or wanted():
-                session.held().model_id = found.id if found else None
-                return found
-    return models[0] if models else None
+        if model_id and is_id(model_id, "mdl"):
+            with contextlib.suppress(NotFound):
+                card = app.models.get(actor, model_id)
+                session.held().model_id = card.id
+                return card
+        if wanted():
+            return None
+    return app.models.latest(actor, source_id) if source_id else None
 
 
 def header(card: ModelCard, handle: DatasetHandle | None) -> None:
@@ -68,21 +66,26 @@ def header(card: ModelCard, handle: DatasetHandle | None) -> None:
             st.badge(f"Stale: version {handle.snapshot_number} is loaded", color="yellow", icon=":material/history:")
 
 
-def picker(models: Sequence[ModelCard], current: ModelCard) -> None:
-    """Which model, latest first. The choice goes to the address."""
-    listed = [*models] if any(m.id == current.id for m in models) else [current, *models]
-    names = {m.id: f"{m.name}, {figures.ago(m.created_at)}" for m in listed}
-    if len({m.task.title for m in listed}) > 1:
-        names = {m.id: f"{m.task.title}, {names[m.id]}" for m in listed}
-    session.put(session.MODEL_PICK, current.id)
-    st.selectbox(
-        "Model",
-        list(names),
-        key=session.MODEL_PICK,
-        format_func=lambda i: names.get(i, str(i)),
-        on_change=_pick,
-        label_visibility="collapsed",
-    )
+def picker(app: Application, actor: Actor, card: ModelCard) -> None:
+    """Which model, latest first. The list is read only when it is opened; the choice goes to the address."""
+    chip = st.popover(plain(card.name, 30), icon=":material/model_training:", on_change="rerun", key="models-picker")
+    if not chip.open:
+        return
+    with chip:
+        listed = app.models.list(actor, card.source_id)
+        names = {m.id: f"{m.name}, {m.task.title}" for m in listed}
+        captions = [
+            f"AUC {figures.number(m.chosen.metrics.roc_auc.value)}, {figures.ago(m.created_at)}" for m in listed
+        ]
+        session.put(session.MODEL_PICK, card.id)
+        st.radio(
+            "Model",
+            list(names),
+            key=session.MODEL_PICK,
+            format_func=lambda i: plain(names.get(i, i), 60),
+            captions=captions,
+            on_change=_pick,
+        )
 
 
 @careful

@@ -63,7 +63,7 @@ def careful(callback: Callable[P, None]) -> Callable[P, None]:
         try:
             callback(*args, **kwargs)
         except Conflict as error:
-            session.notify("warning", f"{sentence(error)}  \nNothing of yours was written; below is what stands now.")
+            session.notify("warning", sentence(error))
         except LexsiError as error:
             session.notify("error", sentence(error))
         except Exception as error:

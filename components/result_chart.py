@@ -6,7 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from components import figures
-from components.charts import HEIGHT, Chart, _figure, _short, _text
+from components.charts import HEIGHT, Chart, figure_for, literal, shortened
 from components.plotly_template import Palette
 
 MOST_MARKS = 40
@@ -27,7 +27,7 @@ def result_chart(
         return None
     if not pd.api.types.is_numeric_dtype(frame[value_column]):
         return None
-    figure, p = _figure(mode, HEIGHT)
+    figure, p = figure_for(mode, HEIGHT)
     head = frame.head(MOST_MARKS)
     if len(groups) == 1:
         _add(figure, kind, head, groups[0], value_column, value_column, p, 0)
@@ -48,9 +48,9 @@ def result_chart(
         figure.update_layout(barmode="group")
     title = value_column.replace("_", " ")
     figure.update_xaxes(
-        title_text=_text(groups[0].replace("_", " ")), type=_axis_type(kind, pd.Series(head[groups[0]]))
+        title_text=literal(groups[0].replace("_", " ")), type=_axis_type(kind, pd.Series(head[groups[0]]))
     )
-    figure.update_yaxes(title_text=_text(f"{title}, {unit}" if unit else title), rangemode="tozero")
+    figure.update_yaxes(title_text=literal(f"{title}, {unit}" if unit else title), rangemode="tozero")
     figure.update_layout(margin={"t": 12})
     return Chart(figure, f"{title} by {groups[0].replace('_', ' ')}, {len(head)} values.", HEIGHT)
 
@@ -80,12 +80,12 @@ def _add(
     i: int,
 ) -> None:
     dated = kind == "line" and pd.api.types.is_datetime64_any_dtype(rows[x])
-    across = rows[x] if dated else [_text(_short(_group(v), 24)) for v in rows[x].tolist()]
+    across = rows[x] if dated else [literal(shortened(_group(v), 24)) for v in rows[x].tolist()]
     colour = p.categorical[i % len(p.categorical)]
     tip = "%{x}: %{y:,}<extra></extra>"
     if kind == "line":
         figure.add_scatter(
-            x=across, y=rows[y], name=_text(name), mode="lines+markers", line={"color": colour}, hovertemplate=tip
+            x=across, y=rows[y], name=literal(name), mode="lines+markers", line={"color": colour}, hovertemplate=tip
         )
     else:
-        figure.add_bar(x=across, y=rows[y], name=_text(name), marker={"color": colour}, hovertemplate=tip)
+        figure.add_bar(x=across, y=rows[y], name=literal(name), marker={"color": colour}, hovertemplate=tip)

@@ -7,7 +7,7 @@ after the person has moved it.
 
 from __future__ import annotations
 
-import streamlit as st
+from streamlit.components.v2 import component
 
 _NAME = "lexsi_scroll_here"
 _HTML = "<span aria-hidden='true'></span>"
@@ -31,7 +31,7 @@ export default function ({ parentElement }) {
   go()
 }
 """
-_here = st.components.v2.component(_NAME, html=_HTML, js=_SCRIPT)
+_here = component(_NAME, html=_HTML, js=_SCRIPT)
 
 
 def bring_into_view(key: str) -> None:

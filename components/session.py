@@ -29,7 +29,7 @@ PREDICTION_PAGE = "models-page"
 SCALE = "explorer-scale"
 CASE_SEARCH = "explorer-search"
 CASE_PICK = "explorer-case"
-EXPLORER_MODEL = "explorer-model"
+OVERALL_TAB = "explorer-overall-tab"
 SEGMENT = "findings-segment"
 FINDING_PICK = "findings-pick"
 FINDING_SEARCH = "findings-search"
@@ -107,7 +107,6 @@ def forget_source() -> None:
     forget(
         PREVIEW_TABLE,
         MODEL_PICK,
-        EXPLORER_MODEL,
         CASE_PICK,
         CASE_SEARCH,
         PREDICTION_SEARCH,

@@ -17,8 +17,7 @@ app, actor, handle = frame.app, frame.actor, frame.handle
 TABS = ["Performance", "Predictions", "Features", "Model card"]
 
 with guarded("Model results"):
-    models = list(app.models.list(actor, handle.source_id)) if handle else []
-    card = model.current(app, actor, models)
+    card = model.current(app, actor, handle.source_id if handle else None)
     if card is None:
         st.title("Model results", anchor=False)
         st.caption(frame.page.purpose)
@@ -38,7 +37,7 @@ with guarded("Model results"):
     with head:
         st.title(plain(card.task.title), anchor=False)
     with actions, st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
-        model.picker(models, card)
+        model.picker(app, actor, card)
         if st.button("Open in explorer", type="primary", icon=page("explorer").icon, key="models-explore"):
             st.switch_page(page("explorer").path, query_params={"model": card.id})
     model.header(card, handle)

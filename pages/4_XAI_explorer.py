@@ -16,8 +16,7 @@ frame = bootstrap("explorer")
 app, actor, handle = frame.app, frame.actor, frame.handle
 
 with guarded("XAI explorer"):
-    models = list(app.models.list(actor, handle.source_id)) if handle else []
-    card = model.current(app, actor, models)
+    card = model.current(app, actor, handle.source_id if handle else None)
     if card is None:
         st.title("XAI explorer", anchor=False)
         st.caption(frame.page.purpose)
@@ -36,7 +35,7 @@ with guarded("XAI explorer"):
     with head:
         st.title("XAI explorer", anchor=False)
     with actions, st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
-        model.picker(models, card)
+        model.picker(app, actor, card)
         scale = explorer.scale_switch()
     st.caption(
         f"{plain(card.name)}, {plain(card.task.title)}, data version {card.snapshot_number}. "

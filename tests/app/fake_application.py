@@ -98,6 +98,9 @@ class FakeModels:
     def list(self, actor: Any, source_id: str | None = None) -> tuple[Any, ...]:
         return tuple(self.cards)
 
+    def latest(self, actor: Any, source_id: str) -> Any:
+        return self.cards[0] if self.cards else None
+
     def get(self, actor: Any, model_id: str) -> Any:
         found = next((c for c in self.cards if c.id == model_id), None)
         if found is None:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from components import charts
+from components import charts, explanation_charts
 from components.result_chart import result_chart
 from lexsi_ds.models.engine import CaseDriver
 from tests.app import fixtures as fx
@@ -15,39 +15,40 @@ from tests.app import fixtures as fx
 @pytest.mark.parametrize("scale", ["probability", "log-odds"])
 def test_a_waterfall_adds_up_from_base_value_to_prediction(scale: str) -> None:
     case = fx.case("5314", scale)
-    bars = charts.waterfall(case, "default", "dark").figure.data[0]
+    bars = explanation_charts.waterfall(case, "default", "dark").figure.data[0]
     assert bars.measure[0] == "absolute" and bars.measure[-1] == "total"
     assert sum(bars.x[:-1]) == pytest.approx(case.prediction, abs=1e-9)
     assert bars.x[-1] == pytest.approx(case.prediction)
 
 
 def test_a_waterfall_sums_what_it_does_not_show() -> None:
-    figure = charts.waterfall(fx.case("5314"), "default", "light").figure
+    figure = explanation_charts.waterfall(fx.case("5314"), "default", "light").figure
     assert "4 other features" in figure.layout.yaxis.ticktext
     assert len(figure.data[0].x) == 1 + 8 + 1 + 1
 
 
 def test_the_scale_is_named_on_the_axis() -> None:
     assert (
-        charts.waterfall(fx.case("1"), "default", None).figure.layout.xaxis.title.text == "Probability points, rescaled"
+        explanation_charts.waterfall(fx.case("1"), "default", None).figure.layout.xaxis.title.text
+        == "Probability points, rescaled"
     )
     assert (
-        charts.waterfall(fx.case("1", "log-odds"), "default", None).figure.layout.xaxis.title.text
+        explanation_charts.waterfall(fx.case("1", "log-odds"), "default", None).figure.layout.xaxis.title.text
         == "Log-odds of default"
     )
-    assert "rescaled" in charts.importance(fx.overall(), "default", None).figure.layout.xaxis.title.text
+    assert "rescaled" in explanation_charts.importance(fx.overall(), "default", None).figure.layout.xaxis.title.text
 
 
 def test_sign_is_shown_by_mark_and_number() -> None:
     case = fx.case("5314")
-    texts = [a.text for a in charts.waterfall(case, "default", "light").figure.layout.annotations]
+    texts = [a.text for a in explanation_charts.waterfall(case, "default", "light").figure.layout.annotations]
     for driver, text in zip(case.drivers[:8], texts[1:9], strict=True):
         assert text.startswith("▲ +" if driver.contribution > 0 else "▼ −")
 
 
 def test_a_beeswarm_holds_every_row_and_grays_missing_values() -> None:
     overall = fx.overall(rows=100)
-    figure = charts.beeswarm(overall, "default", "dark").figure
+    figure = explanation_charts.beeswarm(overall, "default", "dark").figure
     shown = overall.features[:10]
     assert sum(len(trace.x) for trace in figure.data) == 100 * len(shown)
     gray = [t for t in figure.data if isinstance(t.marker.color, str)]
@@ -79,18 +80,20 @@ def test_a_label_that_looks_like_a_tag_stays_text() -> None:
     evil = CaseDriver(
         feature="x", label="<a href='http://evil.example'>", value=1.0, unit=None, contribution=9.0, margin=9.0
     )
-    figure = charts.waterfall(case.model_copy(update={"drivers": (evil, *case.drivers)}), "<b>default", "light").figure
+    figure = explanation_charts.waterfall(
+        case.model_copy(update={"drivers": (evil, *case.drivers)}), "<b>default", "light"
+    ).figure
     assert not [t for t in figure.layout.yaxis.ticktext if "<" in t]
-    assert "<" not in charts.scale_title("log-odds", figure.layout.xaxis.title.text)
+    assert "<" not in explanation_charts.scale_title("log-odds", figure.layout.xaxis.title.text)
 
 
 def test_every_figure_has_a_spoken_name_and_our_template() -> None:
     made = [
         charts.roc(fx.card(), "dark"),
         charts.calibration(fx.card(), "dark"),
-        charts.importance(fx.overall(), "default", "dark"),
-        charts.beeswarm(fx.overall(), "default", "dark"),
-        charts.waterfall(fx.case("1"), "default", "dark"),
+        explanation_charts.importance(fx.overall(), "default", "dark"),
+        explanation_charts.beeswarm(fx.overall(), "default", "dark"),
+        explanation_charts.waterfall(fx.case("1"), "default", "dark"),
     ]
     for chart in made:
         assert len(chart.alt) > 20

@@ -185,7 +185,7 @@ def test_a_stale_decision_is_a_kind_word(open_page) -> None:
     at = open_page(app, "findings")
     settled(at.button(key=f"finding-{app.findings.rows[0].id}-accept").click().run())
     assert "Ana accepted it" in words(at)
-    assert "Nothing of yours was written" in words(at)
+    assert "nothing was changed now" in words(at)
     assert app.findings.decided == []
 
 
@@ -223,11 +223,13 @@ def test_the_explorer_names_its_scale_on_the_axis(open_page) -> None:
     app = fake.FakeApplication([scripts.count()])
     at = open_page(app, "explorer", model=fx.MODEL, case=str(app.models.rows["loan_id"][3]))
     assert "4 of 448 loans by risk." in words(at)
-    assert ["Probability points, rescaled" in spec for spec in specs(at)] == [True, False, True]
-    assert "probability points (log-odds rescaled)" in specs(at)[1]
+    assert ["Probability points, rescaled" in spec for spec in specs(at)] == [True, True]
     at.session_state[session.SCALE] = "log-odds"
     settled(at.run())
-    assert ["og-odds" in spec for spec in specs(at)] == [True, True, True]
+    assert ["Log-odds of default" in spec for spec in specs(at)] == [True, True]
+    at.session_state[session.OVERALL_TAB] = "Importance"
+    settled(at.run())
+    assert "log-odds" in specs(at)[0]
 
 
 def test_an_unknown_case_is_a_friendly_word_beside_the_picker(open_page) -> None:
