@@ -71,9 +71,12 @@ def test_leaving_the_page_lets_the_run_go_on(server: Server, tab: Watched) -> No
     expect(page.get_by_text("Risk list").first).to_be_visible(timeout=90_000)
     tab.settle()
     chip = page.get_by_test_id("stButtonGroup").get_by_text(re.compile("^Explain loan"))
+    question = chip.inner_text()
     chip.click()
     expect(page.get_by_text(re.compile("^Why loan")).first).to_be_visible(timeout=60_000)
     tab.settle()
+    newest = page.get_by_test_id("stChatMessage").filter(has_text=question).first
+    expect(newest).to_be_in_viewport()
     assert page.get_by_text("Calling train_tabular_model").count() == 0
 
 
