@@ -1,6 +1,6 @@
 """Every table of the store, for SQLite and PostgreSQL alike. Migrations make them; a test holds the two together.
 
-Must never: change without a migration; hold a data row of a source (those live in files), a key or a password.
+Must never: change without a migration; hold a data row of a source (those live in files), or a person's key or password.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-HEAD = "0001"
+HEAD = "0003"
 """The newest migration."""
 LIVE_STATES = ("queued", "running")
 """States in which a run holds the lease of its conversation."""
@@ -63,6 +63,8 @@ sources = sa.Table(
     sa.Column("created_at", Utc, nullable=False),
     sa.Column("updated_at", Utc, nullable=False),
     sa.Column("deleted_at", Utc),
+    sa.Column("delete_status", sa.String),
+    sa.Column("delete_error", sa.String),
     _partial_unique("uq_sources_fingerprint", "fingerprint", where="fingerprint IS NOT NULL AND deleted_at IS NULL"),
 )
 
@@ -76,6 +78,9 @@ datasets = sa.Table(
     sa.Column("run_id", sa.String),
     sa.Column("created_at", Utc, nullable=False),
     sa.Column("deleted_at", Utc),
+    sa.Column("description", sa.String),
+    sa.Column("target_column", sa.String),
+    sa.Column("edited_at", Utc),
     _partial_unique("uq_datasets_source_id_name_key", "source_id", "name_key", where="deleted_at IS NULL"),
 )
 
@@ -103,6 +108,7 @@ column_marks = sa.Table(
     sa.Column("identifier", sa.Boolean),
     sa.Column("marked_by", sa.String, nullable=False),
     sa.Column("marked_at", Utc, nullable=False),
+    sa.Column("description", sa.String),
 )
 
 snapshots = sa.Table(
@@ -114,6 +120,32 @@ snapshots = sa.Table(
     sa.Column("today", sa.Date),
     sa.Column("created_at", Utc, nullable=False),
     sa.UniqueConstraint("source_id", "number"),
+)
+
+found_relations = sa.Table(
+    "found_relations", metadata,
+    sa.Column("snapshot_id", sa.String, primary_key=True),
+    _json("body"),
+    sa.Column("created_at", Utc, nullable=False),
+)
+
+relation_choices = sa.Table(
+    "relation_choices", metadata,
+    sa.Column("source_id", sa.ForeignKey("sources.id"), primary_key=True),
+    sa.Column("child", sa.String, primary_key=True),
+    sa.Column("child_column", sa.String, primary_key=True),
+    sa.Column("parent", sa.String, primary_key=True),
+    sa.Column("parent_column", sa.String, primary_key=True),
+    sa.Column("choice", sa.String, nullable=False),
+    sa.Column("chosen_by", sa.String, nullable=False),
+    sa.Column("chosen_at", Utc, nullable=False),
+)
+
+signing_keys = sa.Table(
+    "signing_keys", metadata,
+    sa.Column("name", sa.String, primary_key=True),
+    sa.Column("key", sa.String, nullable=False),
+    sa.Column("created_at", Utc, nullable=False),
 )
 
 conversations = sa.Table(
