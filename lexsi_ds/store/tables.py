@@ -122,6 +122,15 @@ snapshots = sa.Table(
     sa.UniqueConstraint("source_id", "number"),
 )
 
+connectors = sa.Table(
+    "connectors", metadata,
+    sa.Column("source_id", sa.ForeignKey("sources.id"), primary_key=True),
+    sa.Column("mode", sa.String, nullable=False),
+    _json("config"),
+    _json("variables"),
+    _json("warnings"),
+)
+
 found_relations = sa.Table(
     "found_relations", metadata,
     sa.Column("snapshot_id", sa.String, primary_key=True),
