@@ -95,6 +95,7 @@ def _overlay(handle: DatasetHandle, derived: SemanticModel, book: dict[str, Any]
         ),
         disambiguations=tuple(Disambiguation(**e) for e in book["disambiguations"]),
         concepts=tuple(Concept(**e) for e in book["concepts"]),
+        house=tuple(book["house"]),
         ambiguous=tuple(book["ambiguous"]),
     )
 
@@ -138,6 +139,7 @@ def _column(derived: ColumnModel, entry: dict[str, Any] | None, table: Table | N
             "synonyms": entry.get("words", ()),
             "verbs": entry.get("verbs", ()),
             "unit": entry.get("unit"),
+            "described": True,
             "additive": entry.get("additive", False),
             "stored": stored,
             "values": meanings,

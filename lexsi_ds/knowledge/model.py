@@ -49,6 +49,8 @@ class ColumnModel(Value):
     distinct: int = 0
     nulls: int = 0
     comment: str = ""
+    described: bool = False
+    """Written by hand rather than derived from its name."""
     counted: tuple[str, ...] = ()
     """Codes whose number of occurrences before a date is worth a feature."""
     bigger: tuple[str, ...] = ()
@@ -224,6 +226,8 @@ class SemanticModel(Value):
     outcomes: tuple[Outcome, ...] = ()
     disambiguations: tuple[Disambiguation, ...] = ()
     concepts: tuple[Concept, ...] = ()
+    house: tuple[str, ...] = ()
+    """Words for the whole that the data is about, such as the bank: they restrict nothing."""
     ambiguous: tuple[str, ...] = ()
     """Nouns that must be looked up before SQL is written."""
 

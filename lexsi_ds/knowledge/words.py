@@ -106,6 +106,8 @@ def singular(word: str) -> str:
     """Singular of one folded word by spelling rules; words that only look plural stay."""
     if word in _IRREGULAR:
         return _IRREGULAR[word]
+    if word.endswith("es") and word[:-2] in _UNCHANGED:
+        return word[:-2]
     if len(word) < 4 or word in _UNCHANGED or word.endswith(("ss", "us", "is", "ous")) or not word.endswith("s"):
         return word
     if word.endswith("ies") and len(word) > 4:

@@ -117,6 +117,8 @@ class _Reader:
 
     def _sense(self, item: Item) -> bool:
         outcome = self.outcome
+        if item.of("house"):
+            return True
         if any(s.value == outcome.id for s in item.of("outcome")):
             self._note(item, outcome.label)
             return True

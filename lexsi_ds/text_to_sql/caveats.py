@@ -63,19 +63,22 @@ def _open_periods(logical: Logical, metric: Metric, names: Names, query: Callabl
     rate = next(m for m in logical.measures if m.fn == "rate")
     still = logical.measures[-1].name
     period = next(d for d in logical.dimensions if d.grain)
-    said, settled = [], []
     noun = names.model.table(logical.table).plural
+    totals: dict[str, list[int]] = {}
     for row in frame.to_dict("records"):
-        total = row[rate.rows_name]
-        when = row[period.name]
-        if total and row[still] > _OPEN_SHARE * total:
+        sums = totals.setdefault(_period(row[period.name]), [0, 0, 0])
+        for i, name in enumerate((rate.rows_name, rate.hits_name, still)):
+            sums[i] += int(row[name])
+    said, settled = [], []
+    for when, (total, hits, waiting) in sorted(totals.items()):
+        if total and waiting > _OPEN_SHARE * total:
             said.append(
-                f"{_period(when)} is not mature: {int(row[still]):,} of its {int(total):,} {noun} are"
-                f" {metric.unsettled_label}, so its {rate.label} of {row[rate.name]:.1f}% says little yet."
+                f"{when} is not mature: {waiting:,} of its {total:,} {noun} are {metric.unsettled_label},"
+                f" so its {rate.label} of {100 * hits / total:.1f}% says little yet."
             )
         elif total:
-            settled.append(_period(when))
-    if said and len(logical.dimensions) == 1:
+            settled.append(when)
+    if said:
         said.append(f"Compare only {', '.join(settled)}." if settled else "No period is mature yet.")
     return said
 

@@ -35,8 +35,11 @@ def comparison(parser: Parser, i: int) -> int:
     test, stop = _test_at(parser, start)
     if test is None:
         return _plain_number(parser, i)
+    years = parser.kind(stop) == "date"
     numbers, stop = _numbers_at(parser, stop, 2 if test == "between" else 1)
-    if not numbers:
+    if not numbers or (
+        years and column is None and not parser.is_named(stop, "entity", "column") and not _is_unit(parser, stop)
+    ):
         return i
     return _compared(parser, i, column, test, numbers, stop)
 
@@ -90,7 +93,7 @@ def _compared(parser: Parser, i: int, column: Item | None, test: str, numbers: t
         return stop + 1
     elif column is None and parser.is_named(stop, "column"):
         column, stop = parser.items[stop], stop + 1
-    if column is None and unit is None and _was_measure(parser):
+    if column is None and unit is None and _was_measure(parser, i):
         ask = parser.draft.measures[-1]
         if ask.target is not None and ask.fn not in ("count",) and len(numbers) == 1:
             parser.draft.having.append(HavingAsk(ask.fn, ask.target, test, numbers[0], text))
@@ -102,10 +105,16 @@ def _compared(parser: Parser, i: int, column: Item | None, test: str, numbers: t
     return stop
 
 
-def _was_measure(parser: Parser) -> bool:
-    """Whether the comparison follows an aggregate, as in "average salary above 6400"."""
+def _was_measure(parser: Parser, i: int) -> bool:
+    """Whether the comparison stands right behind an aggregate, as in "average salary above 6400"."""
     draft = parser.draft
-    return bool(draft.measures and (draft.groups or draft.which or draft.columns or draft.entities))
+    if not draft.measures or not (draft.groups or draft.which or draft.columns or draft.entities):
+        return False
+    before = i - 1
+    while parser.kind(before) in ("be", "of"):
+        before -= 1
+    target = draft.measures[-1].target
+    return target is not None and before >= 0 and parser.items[before].end == target.end
 
 
 def _is_unit(parser: Parser, i: int) -> bool:
@@ -214,13 +223,19 @@ def _open(lead: str, span: Span) -> Span | None:
 def values(parser: Parser, i: int) -> int:
     """Values and segments, with "not", "or", and the column or role named beside them."""
     start, negated, column = i, False, None
-    if parser.is_named(start, "column", "hint"):
+    if parser.kind(i) == "not":
+        after = parser.skip(i + 1, "with", "be", "in")
+        if parser.is_named(after, "column") and _holds(
+            parser.items[after], parser, parser.skip(after + 1, "be", "of", "equal")
+        ):
+            negated, column, start = True, parser.items[after], parser.skip(after + 1, "be", "of", "equal")
+    elif parser.is_named(start, "column", "hint"):
         after = parser.skip(start + 1, "be", "of", "in", "equal", "by", "to", "from")
         if _holds(parser.items[start], parser, after) or (
             parser.kind(after) == "not" and parser.is_named(after + 1, "value")
         ):
             column, start = parser.items[start], after
-    if parser.kind(start) == "to" and parser.kind(i - 1) == "sense":
+    if parser.kind(start) == "to" and parser.kind(i - 1) in ("sense", "date"):
         start += 1
     role = (
         parser.items[start]
@@ -236,15 +251,21 @@ def values(parser: Parser, i: int) -> int:
     if not _is_value(parser, start):
         return i
     found, stop = [parser.items[start]], start + 1
-    versus = False
+    apart = False
     while parser.kind(stop) in ("or", "and", "mark", "versus"):
         following = parser.skip(stop, "or", "and", "mark", "versus")
         if not _is_value(parser, following) or not _same_column(found[0], parser.items[following]):
             break
-        versus = versus or any(parser.kind(k) == "versus" for k in range(stop, following))
+        apart = apart or any(parser.kind(k) in ("versus", "and") for k in range(stop, following))
         found.append(parser.items[following])
         stop = following + 1
-    if versus:
+    if (
+        parser.is_named(stop, "column")
+        and not parser.is_named(stop, "entity", "verb")
+        and _holds(parser.items[stop], parser, stop - 1)
+    ):
+        stop += 1
+    if apart and found[0].of("value"):
         parser.draft.groups.append(GroupAsk(column_of_value(found[0]), text=found[0].text))
     text = " ".join(item.text for item in parser.items[i:stop])
     kind = "segment" if found[0].of("segment") and not found[0].of("value") else "value"
@@ -276,14 +297,16 @@ def _is_value(parser: Parser, i: int) -> bool:
     if not parser.is_named(i, "value", "segment"):
         return False
     item = parser.items[i]
-    if item.of("entity", "metric"):
+    if item.of("entity", "metric") or (item.of("role") and item.of("value")):
         return False
     if len(item.words) == 1 and len(item.words[0]) == 1:
         return item.text.isupper() or parser.is_named(i - 1, "column")
     if all(not s.strong for s in item.of("value")) and not item.of("segment"):
         before, after = parser.kind(i - 1), parser.items[i + 1] if i + 1 < len(parser.items) else None
         noun = after is not None and bool(after.of("entity"))
-        return before in ("with", "without", "not", "be", "count", "share", "and") or noun
+        measured = parser.draft.measures[-1].target if parser.draft.measures else None
+        noun = noun or (before == "of" and measured is not None and bool(measured.of("metric")))
+        return before in ("with", "without", "not", "be", "count", "share", "and", "which") or noun
     return True
 
 

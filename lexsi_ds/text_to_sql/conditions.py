@@ -37,6 +37,10 @@ def settle(r: Resolver, asks: list[FilterAsk]) -> tuple[list[Predicate], list[Pr
     for ask in asks:
         counted = r.draft.share and ask.kind not in ("days", "key") and (ask.late or not late)
         (hits if counted else filters).extend(_predicates(r, ask))
+    if len({(h.ref.table, h.ref.column) for h in hits}) > 1:
+        raise NotUnderstood(
+            tuple(h.text for h in hits), "it is not clear which of these is the part and which the whole"
+        )
     return filters, hits
 
 
@@ -107,7 +111,9 @@ def _value(r: Resolver, ask: FilterAsk) -> Predicate:
         is_yes = values[0] == column.values[0].value
         said = f"{column.label} {'yes' if is_yes else 'no'}" if len(values) == 1 else ""
     r.note(ask.text, f"{sense.table}.{sense.column} {'is not' if ask.negated else '='} {' or '.join(values)}")
-    text = said if column.role == "flag" or said != " or ".join(values) else f"{column.label} {said}"
+    table = r.model.table(sense.table)
+    label = table.label if column.name in table.names else column.label
+    text = said if column.role == "flag" or said != " or ".join(values) else f"{label} {said}"
     text = f"not {text}" if ask.negated else text
     return Predicate(ref=ref, test="not in" if ask.negated else "in", values=tuple(values), text=text)
 
@@ -191,9 +197,8 @@ def _year_number(r: Resolver, ask: FilterAsk, column: ColumnModel, ref: Ref) -> 
 
 def time_column(r: Resolver, text: str, *, filtering: bool = False) -> tuple[ColumnModel, Ref]:
     """The date that is meant when none is named: a verb's ("opened"), else the counted table's own."""
-    reachable = [i for i in r.draft.verbs if any(r.scope.distance(s.table) is not None for s in i.of("verb"))]
-    if reachable:
-        return r.column_of(reachable[0], filtering=filtering)
+    if r.draft.verbs:
+        return r.column_of(r.draft.verbs[0], filtering=filtering)
     table = r.model.table(r.base)
     if table.time is None:
         raise NotUnderstood((text,), f"{table.plural} have no date of their own")

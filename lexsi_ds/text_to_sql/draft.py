@@ -99,12 +99,16 @@ class Draft:
     limit: int | None = None
     which: Item | None = None
     lists: bool = False
+    rows: bool = False
+    """Whether the end of an order asks for whose it is and not for the figure: "who earns the most"."""
     share: bool = False
     share_noun: bool = False
     """Whether the noun after "percentage of" has been passed, so that what follows restricts the counted rows only."""
     trend: str | None = None
     pending: list[str] = field(default_factory=list)
     """Functions whose target has not come yet, or came before: "count" at the end."""
+    counted: Item | None = None
+    """A value said for the rows that are counted: "how many women"."""
     left: list[str] = field(default_factory=list)
     """Words that no rule took."""
     default_limit: bool = False

@@ -20,6 +20,9 @@ _MOST_GROUPS = 60
 
 def settle_groups(r: Resolver) -> list[Dimension]:
     asks = [*ranking.ranked_groups(r), *r.draft.groups]
+    asks += _listed_values(r, asks)
+    if r.draft.trend and not any(a.grain for a in asks):
+        asks.append(GroupAsk(None, "year", text=r.draft.trend))
     which = r.draft.which
     if which is not None and _which_groups(r):
         asks.insert(0, GroupAsk(which, text=which.text))
@@ -29,6 +32,22 @@ def settle_groups(r: Resolver) -> list[Dimension]:
     for ask in asks:
         made += [d for d in _group(r, ask) if all(d.ref != m.ref or d.grain != m.grain for m in made)]
     return made
+
+
+def _listed_values(r: Resolver, asks: list[GroupAsk]) -> list[GroupAsk]:
+    """ "list the regions": the different values of a column, each once."""
+    draft = r.draft
+    alone = (
+        draft.lists
+        and len(draft.columns) == 1
+        and not (asks or draft.measures or draft.entities or draft.filters or draft.order)
+    )
+    if not alone or draft.which is not None or draft.share or draft.pending:
+        return []
+    columns = [r.names.column(s.table, s.column) for s in draft.columns[0].of("column")]
+    if any(c.role not in ("category", "flag") for c in columns):
+        return []
+    return [GroupAsk(draft.columns.pop(), text="")]
 
 
 def _which_groups(r: Resolver) -> bool:

@@ -15,7 +15,7 @@ from lexsi_ds.text_to_sql.cues import CUES
 from lexsi_ds.text_to_sql.joins import via_of
 
 SenseKind = Literal[
-    "entity", "column", "value", "segment", "metric", "role", "outcome", "verb", "rows", "extreme", "hint"
+    "entity", "column", "value", "segment", "metric", "role", "outcome", "verb", "rows", "extreme", "hint", "house"
 ]
 
 
@@ -45,6 +45,8 @@ class Lexicon:
         for table in model.tables:
             for text in (table.label, table.plural, table.name, *table.synonyms):
                 self._add(text, Sense("entity", table.name, label=table.label))
+        for text in model.house:
+            self._add(text, Sense("house", ""))
         self._nouns = frozenset(self._senses)
         for column in model.columns:
             self._add_column(column)
@@ -96,14 +98,17 @@ class Lexicon:
     def _add_column(self, column: ColumnModel) -> None:
         sense = Sense("column", column.table, column.name, label=column.label)
         pointer = column.role in ("key", "link") or column.identifier
-        for text in (column.label, *column.synonyms, *self._names(column)):
-            if not (pointer and phrase(text) in self._nouns):
+        names = (column.name, " ".join(split_name(column.name)))
+        for text in dict.fromkeys((column.label, *column.synonyms, *names)):
+            taken = pointer and phrase(text) in self._nouns
+            if not taken and not any(s.kind == "house" for s in self.senses(phrase(text))):
                 self._add(text, sense)
         noun = self.model.table(column.table).label
-        if column.role in ("measure", "time", "category") and noun not in column.label:
+        named = column.role in ("measure", "time", "category") or column.name in self.model.table(column.table).names
+        if named and noun not in column.label and not column.label.endswith("ed"):
             self._add(f"{noun} {column.label}", sense)
         for end, words in (("highest", column.bigger), ("lowest", column.smaller)):
-            for text in (w for w in words if tuple(w.split()) not in CUES):
+            for text in (w for w in words if tuple(w.split()) not in CUES or w in ("oldest", "youngest")):
                 self._add(text, Sense("extreme", column.table, column.name, end, column.label))
         for verb in column.verbs:
             self._add(verb, Sense("verb", column.table, column.name, label=column.label))
@@ -111,16 +116,6 @@ class Lexicon:
             self._add_flag(column, column.values[0].value)
         elif column.role == "category" and (yes := self._yes_of(column)):
             self._add_flag(column, yes)
-
-    @staticmethod
-    def _names(column: ColumnModel) -> tuple[str, ...]:
-        # A bare "date" or "type" as a name says nothing; the label and the synonyms do.
-        words = split_name(column.name)
-        return (
-            (column.name, " ".join(words))
-            if len(words) > 1 or column.name.casefold() not in ("date", "type", "name", "id")
-            else (column.name,)
-        )
 
     def _yes_of(self, column: ColumnModel) -> str | None:
         """The yes of a column that has other values beside yes and no."""

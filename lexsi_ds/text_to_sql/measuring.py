@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lexsi_ds.knowledge.model import ColumnModel, Metric
+from lexsi_ds.knowledge.model import ColumnModel, Metric, TableModel
+from lexsi_ds.knowledge.thesaurus import PEOPLE
 from lexsi_ds.text_to_sql import conditions, ordering
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import MeasureAsk
@@ -29,6 +30,8 @@ def settle_measures(r: Resolver, dimensions: list[Dimension], hits: list[Predica
             fn = order.fn or "rate"
             made += [m for m in measures_of(r, MeasureAsk(fn, order.target)) if all(m.name != k.name for k in made)]
     plain_list = draft.lists or draft.which is not None
+    if not made:
+        made += _named_totals(r)
     if not made and dimensions:
         made += _group_default(r, dimensions)
     if not made and not dimensions and draft.columns and ordering.finds_rows(r):
@@ -42,13 +45,29 @@ def settle_measures(r: Resolver, dimensions: list[Dimension], hits: list[Predica
     return _unlike(made)
 
 
+def _named_totals(r: Resolver) -> list[Measure]:
+    """A figure called "number of …" is a total by its name: number of inhabitants in Prague."""
+    made = []
+    for item in list(r.draft.columns):
+        labels = {s.label for s in item.of("column")}
+        if len(labels) == 1 and next(iter(labels)).startswith("number of ") and not ordering.finds_rows(r):
+            r.draft.columns.remove(item)
+            made += measures_of(r, MeasureAsk("sum", item))
+    return made
+
+
 def _extreme(r: Resolver, dimensions: list[Dimension], made: list[Measure]) -> list[Measure]:
     """ "the highest balance" is a figure; "the client with the highest balance" and "top 5" are rows."""
     draft = r.draft
-    rows = dimensions or made or draft.limit is not None or draft.which is not None
     orders = [o for o in draft.order if o.target is not None and o.fn is None and o.target.of("column")]
-    if rows or not orders or any(e.start < o.target.start for e in draft.entities for o in orders if o.target):
+    both_ends = len(orders) == 2 and orders[0].descending != orders[1].descending and not (dimensions or made)
+    rows = dimensions or made or draft.rows or draft.limit is not None or draft.which is not None
+    rows = rows or any(e.start < o.target.start for e in draft.entities for o in orders if o.target)
+    if not orders or (rows and not both_ends):
         return []
+    if both_ends:
+        ends = {(s.table, s.column) for o in orders if o.target for s in o.target.of("column")}
+        draft.columns = [c for c in draft.columns if not ends & {(s.table, s.column) for s in c.of("column")}]
     draft.order = [o for o in draft.order if o not in orders]
     found: list[Measure] = []
     for order in orders:
@@ -133,14 +152,23 @@ def _of_entity(r: Resolver, ask: MeasureAsk, target: Item) -> Measure:
     table = r.model.table(r.entity_table(target))
     if ask.fn != "sum":
         raise NotUnderstood((ask.cue, target.text), f"it does not say of which figure of {table.plural}")
-    if table.size is None:
+    size = table.size or _own_amount(r, table)
+    if size is None:
         r.note(f"{ask.cue} {target.text}", f"count(*) of {table.name}")
         return count_rows(r)
-    size = r.names.column(table.name, table.size)
-    said = size.label if table.label in size.label else f"{table.label} {size.label}"
+    column = r.names.column(table.name, size)
+    said = column.label if table.label in column.label else f"{table.label} {column.label}"
     raise Ambiguous(
-        target, (f"number of {table.plural}", said), f"total {target.text} can be their number or their amount"
+        target, (f"number of {table.plural}", said), f"total {target.text} can be their number or their {column.label}"
     )
+
+
+def _own_amount(r: Resolver, table: TableModel) -> str | None:
+    """The one figure of a table that "total invoices" could mean instead of their number; people are only counted."""
+    if "person" in table.synonyms or table.label in PEOPLE:
+        return None
+    amounts = [c.name for c in r.model.of_table(table.name) if c.role == "measure" and c.additive]
+    return amounts[0] if len(amounts) == 1 else None
 
 
 def _of_column(r: Resolver, ask: MeasureAsk, target: Item, column: ColumnModel, ref: Ref) -> Measure:
@@ -149,9 +177,24 @@ def _of_column(r: Resolver, ask: MeasureAsk, target: Item, column: ColumnModel, 
     ends = ask.fn in ("minimum", "maximum")
     if not (numeric or (ends and column.role == "time")) or column.role in ("key", "link"):
         raise NotUnderstood((ask.cue or ask.fn, target.text), f"{column.label} is not a figure to take the {ask.fn} of")
+    _check_meaning(r, ask, column)
     r.note(f"{ask.cue} {target.text}".strip(), f"{ask.fn} of {column.table}.{column.name}")
     label = measure_label(ask.fn, column.label)
     return Measure(fn=ask.fn, name=slug(label), label=label, ref=ref, unit=column.unit)
+
+
+def _check_meaning(r: Resolver, ask: MeasureAsk, column: ColumnModel) -> None:
+    """A level is no amount: its sum means nothing, and over events it is not the level of what they belong to."""
+    if column.described and ask.fn == "sum" and not column.additive:
+        raise NotUnderstood((ask.cue or ask.fn,), f"a sum of {column.label} means nothing")
+    table = r.model.table(column.table)
+    owners = r.mentioned - {
+        r.base,
+        *(g.target.of("entity")[0].table for g in r.draft.groups if g.target and g.target.of("entity")),
+    }
+    if table.flows and not column.additive and owners and ask.fn in ("sum", "average", "median"):
+        owner = r.model.table(sorted(owners)[0])
+        raise NotUnderstood((ask.cue or ask.fn, column.label), f"it is known per {table.label}, not per {owner.label}")
 
 
 def _of_metric(r: Resolver, metric: Metric, item: Item) -> Measure:

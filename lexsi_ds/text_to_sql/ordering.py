@@ -19,6 +19,10 @@ _SIZES = frozenset({"largest", "biggest", "highest", "greatest", "smallest", "lo
 """Superlatives that mean a table's own size, where it has one."""
 
 
+_TIMES = frozenset({"latest", "newest", "recent", "last", "earliest", "first"})
+"""Superlatives that mean a table's own date."""
+
+
 def main_measure(measures: list[Measure]) -> Measure:
     """The measure a person looks at: the last one that is not the count that only stands beside it."""
     return next((m for m in reversed(measures) if m.fn != "count"), measures[-1])
@@ -87,6 +91,9 @@ def order_rows(r: Resolver) -> tuple[list[Order], int | None, bool, list[Dimensi
             raise NotUnderstood((noun,), f"it does not say whether to count or to list {noun}")
         raise Ambiguous(item, (f"number of {noun}", f"list of {noun}"), f"{noun} can be counted or listed")
     named = [table.key, *table.names] if table.key else [*table.names]
+    aims = [o.target for o in draft.order if o.target is not None]
+    if len(aims) > 1:
+        raise NotUnderstood(tuple(a.text for a in aims), "rows can be put in one order only")
     shown: list[tuple[ColumnModel, Ref]] = [_own(r, n) for n in dict.fromkeys(named)]
     for item in draft.columns:
         shown.append(r.column_of(item))
@@ -151,6 +158,8 @@ def _row_column(r: Resolver, ask: OrderAsk, columns: list[Item]) -> tuple[Column
         worded = [c for c in r.model.of_table(r.base) if ask.word in (c.bigger if ask.descending else c.smaller)]
         if len(worded) == 1:
             return _own(r, worded[0].name)
+        if ask.word in _TIMES and table.time is not None:
+            return _own(r, table.time)
         if ask.word in _SIZES and table.size is not None:
             return _own(r, table.size)
     raise NotUnderstood((target.text if target else "top",), f"it does not say by what to order {table.plural}")

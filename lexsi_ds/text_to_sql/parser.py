@@ -118,6 +118,8 @@ class _Parser:
         if self.kind(i) in ("top", "bottom"):
             stop = i + 1
             numbered = self.kind(stop) == "number"
+            if not numbered and self.items[i].words[0] == "first":
+                return self._superlative(i, descending=False)
             draft.limit = _whole(self.items[stop].value) if numbered else 10
             draft.default_limit = not numbered
             draft.order.append(OrderAsk(self.kind(i) == "top"))
@@ -156,6 +158,7 @@ class _Parser:
         self.draft.order.append(OrderAsk(ends == {"highest"}, target))
         following = self.skip(i + 1, "and")
         stop = i + 1
+        self.draft.rows = self.draft.rows or self.is_named(stop, "entity")
         if self.is_named(stop, "column") and _same_columns(self.items[stop], target):
             stop += 1
         return stop if following == i + 1 else i + 1
@@ -165,15 +168,25 @@ class _Parser:
         if self.kind(stop) == "and" and self.kind(stop + 1) in _SUPERLATIVES:
             return self._both_ends(i, stop)
         fn: Fn | None = None
+        if self.kind(i) in ("most", "least"):
+            stop = max(stop, clauses.values(self, stop))
         if self.kind(stop) in _AGGREGATES:
             fn, stop = _AGGREGATES[self.kind(stop)], self.skip(stop + 1, "of")
         if not self.is_named(stop, "column", "entity", "metric"):
-            return i
+            return self._superlative_behind(i, descending=descending)
         counted = self.kind(i) in ("most", "least")
         self.draft.order.append(
             OrderAsk(descending, self.items[stop], fn or ("count" if counted else None), word=self.items[i].words[-1])
         )
         return stop + 1
+
+    def _superlative_behind(self, i: int, *, descending: bool) -> int:
+        """ "who earns the most": the figure comes before its superlative."""
+        columns = self.draft.columns
+        if self.kind(i) in ("most", "least") and columns and columns[-1] is self.items[i - 1]:
+            self.draft.order.append(OrderAsk(descending, columns.pop()))
+            return i + 1
+        return i
 
     def _both_ends(self, i: int, middle: int) -> int:
         """ "smallest and biggest monthly payment"."""
@@ -197,20 +210,26 @@ class _Parser:
         kind = self.kind(i)
         if kind not in _AGGREGATES:
             return i
-        fn, stop = _AGGREGATES[kind], self.skip(i + 1, "of", "all", "with", "be")
+        fns: list[Fn] = [_AGGREGATES[kind]]
+        stop = i + 1
+        while self.kind(stop) in ("and", "mark") and self.kind(stop + 1) in _AGGREGATES:
+            fns.append(_AGGREGATES[self.kind(stop + 1)])
+            stop += 2
+        stop = self.skip(stop, "of", "all", "with", "be")
         distinct = self.kind(stop) == "distinct"
         stop = self.skip(stop, "distinct", "of", "all")
         if kind == "sum" and self.kind(stop) == "count":
             return stop
         if self._counts_named_value(kind, stop):
-            self.draft.pending.append(fn)
+            self.draft.pending += fns
+            self.draft.counted = self.items[stop]
             return i + 1
         targets, stop = self._list_of(stop, "column", "entity", "metric", "role")
         if not targets:
-            self.draft.pending.append(fn)
+            self.draft.pending.append(fns[0])
             return i + 1
         for target, of in targets:
-            self.draft.measures.append(MeasureAsk(fn, target, of, distinct, cue=self.items[i].text))
+            self.draft.measures += [MeasureAsk(fn, target, of, distinct, cue=self.items[i].text) for fn in fns]
         return stop
 
     def _counts_named_value(self, kind: str, i: int) -> bool:
@@ -241,7 +260,8 @@ class _Parser:
         if self.kind(i) not in ("by", "each"):
             item = self.items[i]
             alone = len(item.words) == 1 and item.words[0] in ("year", "month", "quarter", "week", "day")
-            if item.kind == "grain" and not alone and GRAINS.get(item.words[0]):
+            plural = len(item.words) == 1 and item.words[0].endswith("s")
+            if item.kind == "grain" and not alone and not plural and GRAINS.get(item.words[0]):
                 self.draft.groups.append(GroupAsk(None, GRAINS.get(self.items[i].words[0]), text=self.items[i].text))  # type: ignore[arg-type]
                 return i + 1
             return i
@@ -254,6 +274,7 @@ class _Parser:
             stop = counted
         elif self.kind(i) == "by" and (self.kind(stop) in (*_AGGREGATES, "share") or self.is_named(stop, "metric")):
             return stop
+        before = len(self.draft.groups)
         while True:
             group, after = self._one_group(stop)
             if group is None:
@@ -266,7 +287,7 @@ class _Parser:
             ):
                 break
             stop = following
-        return stop if self.draft.groups and stop > i + 1 else i
+        return stop if len(self.draft.groups) > before else i
 
     def _one_group(self, i: int) -> tuple[GroupAsk | None, int]:
         if self.kind(i) == "grain":
@@ -299,9 +320,20 @@ class _Parser:
     def take_which(self, i: int) -> int:
         if self.kind(i) != "which":
             return i
+        self.draft.share_noun = self.draft.share
         stop = self.skip(i + 1, "of", "all", "be")
+        if self.kind(stop) == "distinct" and self.is_named(stop + 1, "column"):
+            self.draft.lists = True
+            return stop + 1
+        if self.kind(stop) == "grain" and stop == self.skip(i + 1, "of", "all"):
+            grain = GRAINS.get(self.items[stop].words[0])
+            self.draft.groups.append(GroupAsk(None, grain, text=self.items[stop].text))  # type: ignore[arg-type]
+            return stop + 1
+        chooses = bool({"which", "what"} & set(self.items[i].words))
+        self.draft.rows = self.draft.rows or self.items[i].words[0] == "who"
         if (
-            self.draft.which is None
+            chooses
+            and self.draft.which is None
             and stop == self.skip(i + 1, "of", "all")
             and self.is_named(stop, "entity", "column")
         ):
@@ -314,6 +346,8 @@ class _Parser:
         if self.kind(i) != "sense":
             return i
         item, draft = self.items[i], self.draft
+        if item.of("house"):
+            return i + 1 if self.kind(i - 1) in ("", "in", "of", "with", "be", "count", "sense") else i
         if item.of("metric"):
             draft.measures.append(MeasureAsk("rate", item, cue=item.text))
         elif item.of("entity"):
@@ -338,8 +372,6 @@ class _Parser:
             o.target and o.target.of("metric") for o in draft.order
         )
         if kind == "percent" and (draft.share or rates):
-            return i + 1
-        if kind == "distinct" and self.is_named(i + 1, "entity", "column"):
             return i + 1
         if kind == "list":
             draft.lists = True

@@ -67,7 +67,9 @@ class Resolver:
             + [h.target for h in draft.having]
             + [m.of for m in draft.measures if m.of]
         )
+        keys = [i for f in draft.filters if f.kind == "key" for i in f.items]
         return [
+            *keys,
             *draft.entities,
             *groups,
             *counted,
@@ -87,9 +89,7 @@ class Resolver:
             found = find()
             if found is not None:
                 return found
-        raise NotUnderstood(
-            tuple(i.text for i in self.draft.columns) or ("the question",), "it does not say what to count or list"
-        )
+        raise NotUnderstood(tuple(i.text for i in self.draft.columns), "it does not say what to count or list")
 
     def _base_of_measures(self) -> str | None:
         for ask in self.draft.measures:
@@ -130,12 +130,16 @@ class Resolver:
         ):
             if item.of("entity"):
                 return self.entity_table(item)
-        for item in (*self.draft.columns, *[o.target for o in self.draft.order if o.target]):
+        which = [self.draft.which] if self.draft.which else []
+        for item in (*self.draft.columns, *which, *[o.target for o in self.draft.order if o.target]):
             if item.of("column"):
                 return self.column_table(item)
         return self.entity_table(self.draft.roles[0]) if self.draft.roles else None
 
     def _base_of_filters(self) -> str | None:
+        counted = self.draft.counted
+        if counted is not None and len({s.table for s in counted.of("value", "segment")}) == 1:
+            return counted.of("value", "segment")[0].table
         tables = {s.table for f in self.draft.filters for i in f.items[:1] for s in i.of("value", "segment")}
         return next(iter(tables)) if len(tables) == 1 else None
 
@@ -156,7 +160,8 @@ class Resolver:
         tables = {s.table for s in senses}
         if len(tables) == 1:
             return tables.pop()
-        named = [t for t in tables if t in self.mentioned]
+        valued = {s.table for f in self.draft.filters for i in f.items for s in i.of("value", "segment")}
+        named = [t for t in tables if t in self.mentioned] or [t for t in tables if t in valued]
         if len(named) == 1:
             return named[0]
         choices = tuple(self._full_name(s) for s in senses if not named or s.table in named)
@@ -178,6 +183,7 @@ class Resolver:
             raise NotUnderstood(
                 tuple(h.text for h in self.draft.having), "a condition on a count needs something to group by"
             )
+        self._check_leftovers(measures, dimensions)
         query = Logical(
             table=self.base,
             joins=tuple(self.scope.joins),
@@ -194,6 +200,18 @@ class Resolver:
         return Settled(
             query, self.scope.said, self.evidence, self.metric, ordered=asked, trend=self.draft.trend is not None
         )
+
+    def _check_leftovers(self, measures: list[Measure], dimensions: list[Dimension]) -> None:
+        """What was asked for beside a figure and has no part in it."""
+        draft = self.draft
+        if measures and draft.columns:
+            raise NotUnderstood(tuple(i.text for i in draft.columns), "it has no part in the figure that is asked for")
+        if measures and draft.which is not None and not any(draft.which.text == e.words for e in self.evidence):
+            raise NotUnderstood((draft.which.text,), "it is what is counted, so there is nothing to choose among")
+        if measures and not dimensions and any(o.target is not None for o in draft.order):
+            raise NotUnderstood(
+                tuple(o.target.text for o in draft.order if o.target), "there are no groups to put in an order"
+            )
 
     def note(self, words: str, became: str) -> None:
         """Record what some words became."""

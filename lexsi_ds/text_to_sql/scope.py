@@ -50,11 +50,9 @@ class Scope:
             found = self._in_role(found, of, item)
         nearest = [r for r in found if len(r.hops) + 10 * r.back == len(found[0].hops) + 10 * found[0].back]
         if len(nearest) > 1:
-            raise Ambiguous(
-                item,
-                tuple(f"{_last(r)}" for r in nearest),
-                f"{item.text} can be {' or '.join(_last(r) for r in nearest)}",
-            )
+            owners = [self.model.table(r.hops[-1].table).label for r in nearest]
+            choices = tuple(f"{owner}'s {item.text}" for owner in owners)
+            raise Ambiguous(item, choices, f"it can be the {' or the '.join(choices)}")
         route = nearest[0]
         if (several or any(h.conditions for h in route.hops)) and route.said:
             told = route.said[-1]
@@ -119,7 +117,9 @@ class Scope:
             base = self.model.table(self.base)
             raise NotUnderstood((item.text,), f"{item.text} is not known of {base.plural}")
         least = min(rank for rank, _ in best)
-        tied = [s for rank, s in best if rank == least]
+        # Far away, nearer is no reason: an artist and an album of one name are both meant as well as not.
+        doubtful = least[0] == 2 and any(s.kind == "value" for _, s in best)
+        tied = [s for rank, s in best if rank == least or (doubtful and rank[0] == 2 and rank[1] < 10)]
         if len({(s.table, s.column, s.value) for s in tied}) > 1:
             raise Ambiguous(item, tuple(_said(self.model, s) for s in tied), f"{item.text} can mean several things")
         return tied[0]
@@ -130,14 +130,13 @@ def _leaves(route: Route, table: str) -> bool:
     return bool(route.hops) and route.hops[-1].table == table
 
 
-def _last(route: Route) -> str:
-    return route.said[-1].removeprefix("the ") if route.said else route.hops[-1].to_table
-
-
 def _said(model: SemanticModel, sense: Sense) -> str:
     """A meaning in words that name it alone."""
     if sense.kind == "value":
         column = model.column(sense.table, sense.column)
-        return f"{column.label if column else sense.column} {sense.value}"
+        label = column.label if column else sense.column
+        noun = model.table(sense.table).label
+        named = sense.column in model.table(sense.table).names and noun not in label
+        return f"{noun} {label} {sense.value}" if named else f"{label} {sense.value}"
     table = model.table(sense.table)
     return sense.label if table.label in sense.label else f"{table.label} {sense.label}"

@@ -20,7 +20,7 @@ ACCOUNTS = [
     "Can you count all accounts?",
     "total accounts",
     "how many acounts are there?",
-    "how many accounts are there in the bank right now",
+    "how many accounts are there in the bank",
 ]
 CUSTOMERS = [
     "How many customers?",
