@@ -53,6 +53,7 @@ def bootstrap(key: PageKey) -> Frame:
     st.logo(":material/insights:", size="large")
     try:
         app = application.get_application()
+        app.warm()
         actor = app.person()
         handle = app.active_handle(actor)
     except Exception as error:

@@ -48,6 +48,7 @@ class Application:
     def __init__(self, settings: Settings, pool: Pool | None = None) -> None:
         settings.home.mkdir(parents=True, exist_ok=True)
         self.settings = settings
+        self._warmed = False
         self.store = Store(settings.store_path_url)
         self.store.migrate()
         self.pool = pool or Pool(settings)
@@ -72,6 +73,12 @@ class Application:
         self.runs.close()
         self.pool.close()
         self.store.close()
+
+    def warm(self) -> None:
+        """Start the workers in the background, so that the first question is quick. A server calls it; once is enough."""
+        if not self._warmed:
+            self._warmed = True
+            self.pool.warm()
 
     def person(self) -> Actor:
         """Who is at the keyboard: one local person with all rights, until sign-in is configured."""

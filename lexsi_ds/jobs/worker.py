@@ -31,6 +31,11 @@ resource = importlib.import_module("resource") if sys.platform != "win32" else N
 HANDLERS = frozenset({
     "lexsi_ds.data.sandbox:run_query",
     "lexsi_ds.data.ingest:ingest",
+    "lexsi_ds.data.connectors.worker:test",
+    "lexsi_ds.data.connectors.worker:list_tables",
+    "lexsi_ds.data.connectors.worker:ingest",
+    "lexsi_ds.data.connectors.worker:bind",
+    "lexsi_ds.data.connectors.worker:query",
     "lexsi_ds.models.worker:train",
     "lexsi_ds.models.worker:predict",
     "lexsi_ds.explain.worker:explain_cases",
@@ -41,8 +46,9 @@ HANDLERS = frozenset({
 
 WARM = {
     "sql": ("duckdb", "pyarrow"),
-    "ml": ("numpy", "pandas", "pyarrow", "xgboost"),
+    "ml": ("numpy", "pandas", "pyarrow", "xgboost", "sklearn.linear_model", "sklearn.model_selection", "shap"),
     "ingest": ("duckdb", "pandas", "pyarrow"),
+    "connector": ("duckdb", "pyarrow"),
 }
 PROGRESS_EVERY_S = 0.2
 _MEMORY_WORDS = ("bad allocation", "bad_alloc", "out of memory", "unable to allocate", "cannot allocate memory",

@@ -283,6 +283,9 @@ class FakeApplication:
         self.artifacts, self.home = self.chats, home
         self.demo_task: Task | None = None
 
+    def warm(self) -> None:
+        """Nothing to start."""
+
     def person(self) -> Any:
         return LOCAL
 
