@@ -160,7 +160,7 @@ def _demo(app: Application, actor: Actor) -> None:
 
 
 def import_state(app: Application, actor: Actor) -> Task | None:
-    """The import of this tab; its end, good or bad, is said here once and stays until the next."""
+    """The import of this tab. A failure stays until the next import; a success is said in passing, the list shows it."""
     task_id = session.held().import_task_id
     task = app.background.get(task_id) if task_id else None
     if task is None:
@@ -169,11 +169,8 @@ def import_state(app: Application, actor: Actor) -> Task | None:
         _importing(app, actor, task.id)
     elif task.state == "done":
         handle: DatasetHandle = task.result
-        st.success(
-            f"**{plain(handle.name)} is loaded and active**: {figures.counted(len(handle.tables), 'table')}, "
-            f"{figures.counted(handle.rows, 'row')}.",
-            icon=":material/check_circle:",
-        )
+        size = f"{figures.counted(len(handle.tables), 'table')}, {figures.counted(handle.rows, 'row')}"
+        st.toast(f"**{plain(handle.name)} is loaded and active**: {size}.", icon=":material/check_circle:")
         session.held().import_task_id = None
         session.forget_source()
     elif task.state == "stopped":

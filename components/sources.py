@@ -188,7 +188,7 @@ def _columns(app: Application, actor: Actor, table: Table) -> None:
 
 
 def _mark_column(name: str, meaning: str) -> Any:
-    return st.column_config.CheckboxColumn(name, help=meaning, width=85)
+    return st.column_config.CheckboxColumn(name, help=meaning, width=98)
 
 
 def _column_row(column: Column, rows: int) -> dict[str, Any]:

@@ -67,12 +67,17 @@ def columns(
         if pd.api.types.is_bool_dtype(frame[name]):
             settings[name] = st.column_config.CheckboxColumn(label)
         elif pd.api.types.is_numeric_dtype(frame[name]):
-            settings[name] = st.column_config.NumberColumn(label, format="%d" if is_year(str(name)) else "localized")
+            settings[name] = st.column_config.NumberColumn(label, format=_number_format(str(name), unit))
         elif pd.api.types.is_datetime64_any_dtype(frame[name]):
             settings[name] = st.column_config.DatetimeColumn(label, format=_date_format(pd.Series(frame[name])))
         else:
             settings[name] = st.column_config.TextColumn(label)
     return settings
+
+
+def _number_format(name: str, unit: str | None) -> str:
+    """Years plain, rates with one decimal, all else with thousands marks."""
+    return "%d" if is_year(name) else "%.1f" if unit == "%" else "localized"
 
 
 def _date_format(column: pd.Series) -> str:
