@@ -1,0 +1,112 @@
+"""Clauses that ask for an end of an order: "top 10", "the largest", "oldest", "worst default rate", "who earns the most"."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lexsi_ds.text_to_sql.draft import MeasureAsk, OrderAsk
+from lexsi_ds.text_to_sql.lexicon import Sense
+from lexsi_ds.text_to_sql.logical import Fn
+from lexsi_ds.text_to_sql.rules import AGGREGATES, SUPERLATIVES, same_columns
+from lexsi_ds.text_to_sql.value_clauses import values
+
+if TYPE_CHECKING:
+    from lexsi_ds.text_to_sql.parser import Parser
+
+
+def superlative(parser: Parser, i: int) -> int:
+    kind = parser.kind(i)
+    if kind in ("desc", "asc"):
+        parser.draft.order.append(OrderAsk(kind == "desc"))
+        return i + 1
+    if kind in ("worst", "best"):
+        stop = parser.skip(i + 1, "of")
+        if parser.is_named(stop, "metric"):
+            parser.draft.order.append(OrderAsk(None, parser.items[stop], judged=kind))  # type: ignore[arg-type]
+            return stop + 1
+        return i
+    if parser.is_named(i, "extreme"):
+        return _extreme(parser, i)
+    if kind in SUPERLATIVES:
+        return _superlative(parser, i, descending=SUPERLATIVES[kind])
+    return i
+
+
+def _extreme(parser: Parser, i: int) -> int:
+    """ "oldest", "least populated": a word that names both a column and an end of it."""
+    item = parser.items[i]
+    senses = item.of("extreme")
+    ends = {s.value for s in senses}
+    if len(ends) != 1:
+        return i
+    target = replace(item, senses=tuple(Sense("column", s.table, s.column, label=s.label) for s in senses))
+    parser.draft.order.append(OrderAsk(ends == {"highest"}, target))
+    following = parser.skip(i + 1, "and")
+    stop = i + 1
+    parser.draft.rows = parser.draft.rows or parser.is_named(stop, "entity")
+    if parser.is_named(stop, "column") and same_columns(parser.items[stop], target):
+        stop += 1
+    return stop if following == i + 1 else i + 1
+
+
+def _superlative(parser: Parser, i: int, *, descending: bool) -> int:
+    stop = parser.skip(i + 1, "of", "all")
+    if parser.kind(stop) == "and" and parser.kind(stop + 1) in SUPERLATIVES:
+        return _both_ends(parser, i, stop)
+    fn: Fn | None = None
+    if parser.kind(i) in ("most", "least"):
+        stop = max(stop, values(parser, stop))
+    if parser.kind(stop) in AGGREGATES:
+        fn, stop = AGGREGATES[parser.kind(stop)], parser.skip(stop + 1, "of")
+    if not parser.is_named(stop, "column", "entity", "metric"):
+        return _superlative_behind(parser, i, descending=descending)
+    counted = parser.kind(i) in ("most", "least")
+    parser.draft.order.append(
+        OrderAsk(descending, parser.items[stop], fn or ("count" if counted else None), word=parser.items[i].words[-1])
+    )
+    return stop + 1
+
+
+def _superlative_behind(parser: Parser, i: int, *, descending: bool) -> int:
+    """ "who earns the most": the figure comes before its superlative."""
+    columns = parser.draft.columns
+    if parser.kind(i) in ("most", "least") and columns and columns[-1] is parser.items[i - 1]:
+        parser.draft.order.append(OrderAsk(descending, columns.pop()))
+        return i + 1
+    return i
+
+
+def _both_ends(parser: Parser, i: int, middle: int) -> int:
+    """ "smallest and biggest monthly payment"."""
+    stop = parser.skip(middle + 2, "of", "all")
+    if not parser.is_named(stop, "column"):
+        return i
+    for kind in (parser.kind(i), parser.kind(middle + 1)):
+        parser.draft.measures.append(
+            MeasureAsk("maximum" if SUPERLATIVES[kind] else "minimum", parser.items[stop], cue=kind)
+        )
+    return stop + 1
+
+
+def limit(parser: Parser, i: int) -> int:
+    """ "top 10", "bottom 5", or a number before a superlative."""
+    draft = parser.draft
+    if parser.kind(i) in ("top", "bottom"):
+        stop = i + 1
+        numbered = parser.kind(stop) == "number"
+        if not numbered and parser.items[i].words[0] == "first":
+            return _superlative(parser, i, descending=False)
+        draft.limit = _whole(parser.items[stop].value) if numbered else 10
+        draft.default_limit = not numbered
+        draft.order.append(OrderAsk(parser.kind(i) == "top"))
+        return stop + numbered
+    ranked = parser.kind(i + 1) in (*SUPERLATIVES, "worst", "best") or parser.is_named(i + 1, "extreme")
+    if parser.kind(i) == "number" and ranked:
+        draft.limit = _whole(parser.items[i].value)
+        return i + 1
+    return i
+
+
+def _whole(value: float | None) -> int | None:
+    return int(value) if value is not None and value == int(value) and 0 < value <= 10_000 else None

@@ -1,0 +1,82 @@
+"""Clauses that group: "by contract and year", "for each region", "split by men and women", "monthly"."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lexsi_ds.text_to_sql.cues import GRAINS
+from lexsi_ds.text_to_sql.draft import GroupAsk
+from lexsi_ds.text_to_sql.rules import AGGREGATES, belongs_to, same_columns
+from lexsi_ds.text_to_sql.tagger import Item
+from lexsi_ds.text_to_sql.value_clauses import column_of_value
+
+if TYPE_CHECKING:
+    from lexsi_ds.text_to_sql.parser import Parser
+
+
+def group(parser: Parser, i: int) -> int:
+    if parser.kind(i) not in ("by", "each"):
+        item = parser.items[i]
+        alone = len(item.words) == 1 and item.words[0] in ("year", "month", "quarter", "week", "day")
+        plural = len(item.words) == 1 and item.words[0].endswith("s")
+        if item.kind == "grain" and not alone and not plural and GRAINS.get(item.words[0]):
+            parser.draft.groups.append(GroupAsk(None, GRAINS.get(parser.items[i].words[0]), text=parser.items[i].text))  # type: ignore[arg-type]
+            return i + 1
+        return i
+    stop = parser.skip(i + 1, "distinct", "of", "all")
+    counted = parser.skip(stop + 1, "of", "all")
+    figure = (
+        parser.kind(stop) == "count" and parser.is_named(counted, "column") and not parser.is_named(counted, "entity")
+    )
+    if figure and not parser.draft.order:
+        stop = counted
+    elif parser.kind(i) == "by" and (parser.kind(stop) in (*AGGREGATES, "share") or parser.is_named(stop, "metric")):
+        return stop
+    before = len(parser.draft.groups)
+    while True:
+        group, after = _one_group(parser, stop)
+        if group is None:
+            break
+        parser.draft.groups.append(group)
+        stop = after
+        following = parser.skip(stop, "mark", "and")
+        if following == stop or not (
+            parser.kind(following) == "grain" or parser.continues(following, ("column", "entity"))
+        ):
+            break
+        stop = following
+    return stop if len(parser.draft.groups) > before else i
+
+
+def _one_group(parser: Parser, i: int) -> tuple[GroupAsk | None, int]:
+    if parser.kind(i) == "grain":
+        grain, stop = GRAINS.get(parser.items[i].words[0]), parser.skip(i + 1, "of", "in")
+        if parser.is_named(stop, "verb") or (parser.is_named(stop, "column") and _is_time(parser.items[stop])):
+            return GroupAsk(parser.items[stop], grain, text=parser.items[i].text), stop + 1  # type: ignore[arg-type]
+        return GroupAsk(None, grain, text=parser.items[i].text), i + 1  # type: ignore[arg-type]
+    if parser.is_named(i, "value") and not parser.is_named(i, "column", "entity"):
+        return _opposites(parser, i)
+    if not parser.is_named(i, "column", "entity", "role"):
+        return None, i
+    item, stop = parser.items[i], i + 1
+    of, stop = belongs_to(parser, i, stop)
+    if of is None and item.text.endswith("'s") and parser.is_named(stop, "column", "entity"):
+        of, item, stop = item, parser.items[stop], stop + 1
+    if parser.kind(stop) == "grain" and _is_time(item):
+        return GroupAsk(item, GRAINS.get(parser.items[stop].words[0]), of, text=item.text), stop + 1  # type: ignore[arg-type]
+    return GroupAsk(item, None, of, text=item.text), stop
+
+
+def _opposites(parser: Parser, i: int) -> tuple[GroupAsk | None, int]:
+    """ "split by men and women": the values of one column name the column."""
+    stop = parser.skip(i + 1, "and", "or", "versus")
+    if stop == i + 1 or not parser.is_named(stop, "value"):
+        return None, i
+    first, second = column_of_value(parser.items[i]), column_of_value(parser.items[stop])
+    if not same_columns(first, second):
+        return None, i
+    return GroupAsk(first, text=first.text), stop + 1
+
+
+def _is_time(item: Item) -> bool:
+    return any(s.kind == "verb" for s in item.senses) or any("date" in s.label for s in item.of("column"))
