@@ -28,6 +28,7 @@ from lexsi_ds.services.access import LOCAL, Actor
 from lexsi_ds.services.artifacts import Artifacts
 from lexsi_ds.services.catalog import Catalog
 from lexsi_ds.services.chats import Chats
+from lexsi_ds.services.datasets import Datasets
 from lexsi_ds.services.drafts import Drafts, FindingDraft
 from lexsi_ds.services.explanations import Explanations
 from lexsi_ds.services.finding import Finding
@@ -57,6 +58,7 @@ class Application:
         self.engine = LocalEngine(self.pool, settings)
         self.models = Models(self.store, settings.home)
         self.findings = Findings(self.store, self.catalog.table, self.sql)
+        self.datasets = Datasets(self.store, settings.home, self.sql, self.findings)
         self.artifacts = Artifacts(self.store, settings.home)
         self.explanations = Explanations(self.models, self.engine, settings.home / "explanations")
         self.drafts = Drafts(self.catalog, self.findings, self.artifacts)

@@ -13,6 +13,9 @@ WorkerEnd = Literal["memory", "cpu", "timeout", "crash", "error", "disk"]
 class LexsiError(Exception):
     """Base of what may be shown: ``what`` happened, ``where``, and what ``to_do`` about it."""
 
+    code = "error"
+    """What a program goes by, such as ``not_found``."""
+
     def __init__(self, what: str, *, where: str = "", to_do: str = "") -> None:
         super().__init__(what)
         self.what, self.where, self.to_do = what, where, to_do
@@ -25,17 +28,41 @@ class LexsiError(Exception):
 class BadInput(LexsiError):
     """A file, argument or question that cannot be used as it is."""
 
+    code = "bad_input"
+
+
+class Ambiguous(BadInput):
+    """A name that fits several things. ``candidates`` are their ids; none of them is picked."""
+
+    code = "ambiguous_dataset"
+
+    def __init__(self, what: str, *, where: str = "", to_do: str = "", candidates: tuple[str, ...] = ()) -> None:
+        super().__init__(what, where=where, to_do=to_do)
+        self.candidates = candidates
+
+
+class InvalidCursor(BadInput):
+    """A cursor that was not handed out for this list, these filters and this person."""
+
+    code = "invalid_cursor"
+
 
 class NotFound(LexsiError):
     """It does not exist, or this person may not see it: the two are told alike."""
+
+    code = "not_found"
 
 
 class Denied(LexsiError):
     """The person may see it but not do this to it."""
 
+    code = "denied"
+
 
 class Conflict(LexsiError):
     """Somebody else changed it since it was read; nothing was written."""
+
+    code = "conflict"
 
 
 class Busy(LexsiError):

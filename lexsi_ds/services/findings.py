@@ -171,6 +171,11 @@ class Findings:
         found = map(Finding.of, self._rows.list(segment=segment, source_id=source_id))
         return tuple(f for f in found if all(word in _searched(f) for word in words))
 
+    def of_dataset(self, actor: Actor, dataset_id: str) -> tuple[Finding, ...]:
+        """Every finding of a dataset, newest first."""
+        actor.need("findings:read")
+        return tuple(map(Finding.of, self._rows.list(dataset_id=dataset_id)))
+
     def counts(self, actor: Actor, source_id: str | None = None) -> dict[Segment, int]:
         """How many findings stand in each segment, none left out."""
         actor.need("findings:read")

@@ -76,11 +76,13 @@ def table_of(record: VersionRecord, home: Path) -> Table:
         path=home / record.path,
         rows=record.rows,
         columns=tuple(_marked(column, marks.get(column.name.casefold())) for column in columns),
-        comment=record.comment,
+        comment=record.description or record.comment,
     )
 
 
 def _marked(column: Column, mark: Mark | None) -> Column:
-    given = {} if mark is None else mark.model_dump(exclude={"column_key"}, exclude_none=True)
+    given = {} if mark is None else mark.model_dump(exclude={"column_key", "description"}, exclude_none=True)
+    if mark is not None and mark.description:
+        given["comment"] = mark.description
     marked = column.model_copy(update=given)
     return marked.model_copy(update={"minimum": None, "maximum": None}) if marked.masked else marked

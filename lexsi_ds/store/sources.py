@@ -59,6 +59,9 @@ class SourceRecord(NewSource):
 
     created_at: datetime
     updated_at: datetime
+    delete_status: str | None = None
+    """``deleting`` or ``delete_failed``; None for a source that can be used."""
+    delete_error: str | None = None
 
 
 class SnapshotRecord(Record):
@@ -80,6 +83,7 @@ class Mark(Record):
     protected: bool | None = None
     masked: bool | None = None
     identifier: bool | None = None
+    description: str | None = None
 
 
 class VersionRecord(NewVersion):
@@ -90,6 +94,10 @@ class VersionRecord(NewVersion):
     run_id: str | None
     created_at: datetime
     marks: tuple[Mark, ...] = ()
+    description: str | None = None
+    """What a person wrote of the dataset; it stands before ``comment``."""
+    target_column: str | None = None
+    edited_at: datetime | None = None
 
 
 class Parts(Record):
@@ -271,11 +279,14 @@ def _add_snapshot(
     return record
 
 
+_OF_DATASET = ("name", "source_id", "derived", "run_id", "description", "target_column", "edited_at")
+
+
 def _versions(db: sa.Connection, *conditions: sa.ColumnElement[bool]) -> list[VersionRecord]:
     """Versions whose dataset meets the conditions, with marks."""
     query = (
         sa.select(
-            t.dataset_versions, t.datasets.c.name, t.datasets.c.source_id, t.datasets.c.derived, t.datasets.c.run_id
+            t.dataset_versions, *(t.datasets.c[name] for name in _OF_DATASET)
         )
         .join_from(t.dataset_versions, t.datasets)
         .join(t.sources)
