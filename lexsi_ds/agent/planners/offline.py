@@ -238,5 +238,5 @@ def _stopped(state: PlanState, as_state: str = "failed") -> Answer | None:
 
 
 def _missed(reading: CannotAnswer) -> str:
-    words = f" Not understood: {', '.join(reading.words)}." if reading.words else ""
-    return f"{reading.reason}{words}"
+    unsaid = [word for word in reading.words if word not in reading.reason]
+    return reading.reason + (f" Not understood: {', '.join(unsaid)}." if unsaid else "")
