@@ -47,6 +47,7 @@ class Answering:
     models: Models | None = None
     explanations: Explanations | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _llm: LLMClient | None = None
     _suggested: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _known: OrderedDict[str, Knowledge] = field(default_factory=OrderedDict)
 
@@ -103,11 +104,18 @@ class Answering:
             actor=actor,
             models=self.models,
             explanations=self.explanations,
-            llm=None if offline else LLMClient.from_settings(self.settings),
+            llm=None if offline else self._client(),
             session=session or SessionContext(),
             cancel=cancel or Cancel(),
             hints=hints,
         )
+
+    def _client(self) -> LLMClient | None:
+        """The configured endpoint for one run; its connections are shared by all runs of the process."""
+        with self._lock:
+            if self._llm is None:
+                self._llm = LLMClient.from_settings(self.settings)
+        return self._llm.for_run() if self._llm is not None else None
 
     def loop(self, ctx: AgentContext, sink: ArtifactSink | None = None) -> AgentLoop:
         """A loop for this context, with the planner that the settings ask for."""

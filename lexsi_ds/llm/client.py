@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import threading
 from dataclasses import dataclass
@@ -52,6 +53,13 @@ class LLMClient:
             return None
         key = settings.llm_api_key.get_secret_value() if settings.llm_api_key else None
         return cls(str(settings.llm_base_url), str(settings.llm_model), key, timeout_s=settings.llm_timeout_s)
+
+    def for_run(self) -> LLMClient:
+        """The same endpoint and connections with a usage count of its own."""
+        mine = copy.copy(self)
+        mine._lock = threading.Lock()
+        mine._usage = dict.fromkeys(self._usage, 0)
+        return mine
 
     @property
     def usage(self) -> dict[str, int]:

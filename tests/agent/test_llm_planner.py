@@ -186,3 +186,16 @@ def _hidden_values(application, events) -> list[str]:
     frame, _ = application.models.page(application.person(), predictions.id, offset=20, limit=400)
     assert returned(events)
     return [f"{value:.5f}" for value in frame["probability"]]
+
+
+def test_the_configured_endpoint_plans_for_the_application(application, demo_handle, tmp_path: Path, monkeypatch) -> None:
+    from lexsi_ds.agent.answering import Answering
+
+    script = [COUNT, {"thought": "", "final_answer": "There are 4,500 accounts."}] * 2
+    with Endpoint(script) as endpoint:
+        settings = application.settings.model_copy(update={"llm_base_url": endpoint.url, "llm_model": "scripted"})
+        answering = Answering(settings, application.sql, application.engine, application.models, application.explanations)
+        for _ in range(2):
+            ctx = answering.context(demo_handle, "run_x", tmp_path)
+            end = answering.loop(ctx).run("How many accounts?", ctx)
+            assert end.answer == "There are 4,500 accounts." and end.usage["requests"] == 2
