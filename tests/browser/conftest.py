@@ -16,13 +16,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 REPO = Path(__file__).resolve().parents[2]
 CHROMIUM = os.environ.get("LEXSI_TEST_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
 IDLE = """() => { const a = document.querySelector('[data-testid="stApp"]');
   return a && a.dataset.testScriptState === 'notRunning' && a.dataset.testConnectionState === 'CONNECTED'; }"""
 LOCAL = re.compile(r"^(https?|wss?)://127\.0\.0\.1[:/]|^(data|blob|about):")
+
+
+expect.set_options(timeout=45_000)  # a busy machine draws slowly; nothing here measures time
 
 
 @dataclass
