@@ -117,4 +117,5 @@ def _outcome(table: TableModel, column: ColumnModel) -> Outcome:
         display=(column.name,),
         target_columns=(column.name,),
         out_of_fold=of_folds,
+        event=named is not None and named not in th.GOOD_OUTCOMES,
     )

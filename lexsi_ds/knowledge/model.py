@@ -212,6 +212,8 @@ class Outcome(Value):
     entity_words: tuple[str, ...] = ()
     """Who or what may stand for the rows in a question: "borrower"."""
     out_of_fold: bool = False
+    event: bool = False
+    """Something that befalls a row, such as churn or default: what "at risk" means when nothing else is said."""
 
 
 class SemanticModel(Value):

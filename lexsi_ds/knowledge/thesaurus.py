@@ -202,3 +202,5 @@ OUTCOME_ALIASES = {
 }
 """Other names of columns that hold one of these outcomes."""
 OUTCOME_NOUNS = {"survived": "survival"}
+GOOD_OUTCOMES = frozenset({"survived"})
+"""Outcomes that nobody is at risk of."""

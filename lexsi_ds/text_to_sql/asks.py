@@ -63,7 +63,7 @@ def _outcome(tagged: Tagged, model: SemanticModel, *, forced: bool) -> tuple[Out
         item = next(i for i in tagged.items if i.of("outcome"))
         raise Ambiguous(item, tuple(o.label for o in found), "several outcomes are named")
     tables = {s.table for i in tagged.items for s in i.of("entity", "segment")}
-    likely = [o for o in model.outcomes if o.entity_words and o.table in tables]
+    likely = [o for o in model.outcomes if o.event and (o.table in tables or not tables)]
     risky = any(i.kind == STRONG and any(w.startswith(_RISK_WORDS) for w in i.words) for i in tagged.items)
     if not likely and len(model.outcomes) == 1:
         likely = [o for o in model.outcomes if o.table in tables]
@@ -88,9 +88,15 @@ class _Reader:
                 left.append(item.text)
         if left:
             raise NotUnderstood(tuple(left), f"that has no part in predicting {self.outcome.label} here")
+        if not self.named:
+            self._note(self._risk(), f"{self.outcome.label}, the outcome that is recorded here")
         return PredictionAsk(
             self.outcome, tuple(self.only), ", ".join(self.only_text), self.top_k, self.why, tuple(self.evidence)
         )
+
+    def _risk(self) -> Item:
+        """The words by which risk is spoken of."""
+        return next((i for i in self.tagged.items if i.kind == STRONG), self.tagged.items[0])
 
     def _take(self, items: tuple[Item, ...], i: int, item: Item) -> bool:
         if item.kind == "number":

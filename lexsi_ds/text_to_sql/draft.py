@@ -104,6 +104,8 @@ class Draft:
     share: bool = False
     share_noun: bool = False
     """Whether the noun after "percentage of" has been passed, so that what follows restricts the counted rows only."""
+    relation: tuple[Item, Item] | None = None
+    """Two columns that are asked to go together."""
     trend: str | None = None
     pending: list[str] = field(default_factory=list)
     """Functions whose target has not come yet, or came before: "count" at the end."""

@@ -78,5 +78,19 @@ def _opposites(parser: Parser, i: int) -> tuple[GroupAsk | None, int]:
     return GroupAsk(first, text=first.text), stop + 1
 
 
+def relation(parser: Parser, i: int) -> int:
+    """ "does overtime go with attrition": two columns on either side of the verb."""
+    columns, stop = parser.draft.columns, parser.skip(i + 1, "of", "with", "all", "which")
+    if (
+        parser.kind(i) != "relate"
+        or not columns
+        or not parser.is_named(stop, "column")
+        or parser.draft.relation is not None
+    ):
+        return i
+    parser.draft.relation = (columns.pop(), parser.items[stop])
+    return stop + 1
+
+
 def _is_time(item: Item) -> bool:
     return any(s.kind == "verb" for s in item.senses) or any("date" in s.label for s in item.of("column"))

@@ -67,10 +67,16 @@ def interpret(
     try:
         return _read(question, source, previous, mode)
     except NotUnderstood as doubt:
+        parts = _parts(question, source, previous, mode)
+        if parts:
+            return Clarify(question="That is more than one question. Which one first?", options=parts)
         if not _about_the_data(question, source):
             return OffTopic(reason=gate.REASONS["small_talk"], suggestions=_suggested(source))
         return CannotAnswer(reason=_why_not(doubt), words=doubt.words, suggestions=_suggested(source))
     except Ambiguous as doubt:
+        parts = _parts(question, source, previous, mode)
+        if parts:
+            return Clarify(question="That is more than one question. Which one first?", options=parts)
         return _ask_back(question, source, doubt, mode)
 
 
@@ -90,6 +96,19 @@ def _read(question: str, source: Source, previous: Reading | None, mode: Mode) -
     return analytic(
         question, source.names, source.lexicon, source.query, previous if isinstance(previous, Analytic) else None
     )
+
+
+def _parts(question: str, source: Source, previous: Reading | None, mode: Mode) -> tuple[str, ...]:
+    """The questions that were asked in one go, when each of them is understood by itself."""
+    parts = tuple(p.strip() + "?" for p in question.split("?") if any(ch.isalnum() for ch in p))
+    if not 1 < len(parts) <= 4:
+        return ()
+    for part in parts:
+        try:
+            _read(part, source, previous, mode)
+        except (NotUnderstood, Ambiguous):
+            return ()
+    return parts
 
 
 def _predictive(question: str, source: Source, ask: asks.PredictionAsk) -> Reading:

@@ -54,6 +54,7 @@ class Parser:
             self.take_share,
             self.take_aggregate,
             self.take_group,
+            self.take_relation,
             self.take_which,
             self.take_value,
             self.take_named,
@@ -100,6 +101,9 @@ class Parser:
 
     def take_group(self, i: int) -> int:
         return groups.group(self, i)
+
+    def take_relation(self, i: int) -> int:
+        return groups.relation(self, i)
 
     def take_value(self, i: int) -> int:
         return value_clauses.values(self, i)

@@ -5,10 +5,12 @@ Only rearranges a draft in which an order was asked for; a figure is never quiet
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lexsi_ds.text_to_sql.doubt import Ambiguous
+from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import Draft, GroupAsk, MeasureAsk, OrderAsk
+from lexsi_ds.text_to_sql.lexicon import Sense
 from lexsi_ds.text_to_sql.sqltext import Names
 from lexsi_ds.text_to_sql.tagger import Item
 
@@ -35,6 +37,43 @@ def rank_by(draft: Draft, names: Names) -> None:
             raise Ambiguous(ask.target, choices, f"several rows stand behind each {subject.text}")
         draft.measures.append(MeasureAsk("sum", ask.target, cue="total"))
         return
+
+
+def relate(draft: Draft, names: Names) -> None:
+    """Turn "does A go with B" into a measure of one by the groups of the other: the rate of an event, if either is one."""
+    if draft.relation is None:
+        return
+    first, second = draft.relation
+    ordered = sorted((second, first), key=lambda item: -_weight(item, names))
+    measured, grouped = ordered
+    metric = _rate_of(measured, names)
+    if metric is not None:
+        draft.measures.append(MeasureAsk("rate", metric, cue=measured.text))
+    elif _is_figure(measured, names) and not _is_figure(grouped, names):
+        draft.measures.append(MeasureAsk("average", measured, cue="average"))
+    else:
+        raise NotUnderstood(
+            (first.text, second.text), "it takes a rate or a figure on one side and groups on the other"
+        )
+    draft.groups.append(GroupAsk(grouped, text=grouped.text))
+
+
+def _weight(item: Item, names: Names) -> int:
+    """How much a column is what is measured: an event most, then any yes/no, then a figure."""
+    columns = {(s.table, s.column) for s in item.of("column")}
+    events = {(o.table, c) for o in names.model.outcomes if o.event for c in o.target_columns}
+    if columns & events:
+        return 3
+    return 2 if _rate_of(item, names) else 1 if _is_figure(item, names) else 0
+
+
+def _rate_of(item: Item, names: Names) -> Item | None:
+    columns = {(s.table, s.column) for s in item.of("column")}
+    for metric in names.model.metrics:
+        simple = metric.kind == "rate" and len(metric.conditions) == 1 and len(metric.conditions[0].values) == 1
+        if simple and (metric.table, metric.conditions[0].column) in columns:
+            return replace(item, senses=(Sense("metric", metric.table, value=metric.id, label=metric.label),))
+    return None
 
 
 def _is_figure(item: Item, names: Names) -> bool:

@@ -50,6 +50,8 @@ def resolver_on(draft: Draft, names: Names, values: ValueIndex, before: Logical)
 class Resolver:
     def __init__(self, draft: Draft, names: Names, values: ValueIndex, base: str | None = None) -> None:
         self.draft, self.names, self.model, self.values = draft, names, names.model, values
+        self.related = draft.relation is not None
+        ranking.relate(draft, names)
         ranking.rank_by(draft, names)
         self.evidence: list[Evidence] = []
         self.metric: Metric | None = None
@@ -197,6 +199,8 @@ class Resolver:
             ties=ties,
         )
         asked = bool(self.draft.order)
+        if self.related:
+            self.scope.said.append("what goes together, not what causes what")
         return Settled(
             query, self.scope.said, self.evidence, self.metric, ordered=asked, trend=self.draft.trend is not None
         )

@@ -95,6 +95,8 @@ def _is_value(parser: Parser, i: int) -> bool:
         return False
     if len(item.words) == 1 and len(item.words[0]) == 1:
         return item.text.isupper() or parser.is_named(i - 1, "column")
+    if parser.kind(i + 1) == "relate" or parser.kind(i - 1) == "relate":
+        return False
     if all(not s.strong for s in item.of("value")) and not item.of("segment"):
         before, after = parser.kind(i - 1), parser.items[i + 1] if i + 1 < len(parser.items) else None
         noun = after is not None and bool(after.of("entity"))
