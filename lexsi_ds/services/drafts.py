@@ -61,10 +61,7 @@ class Drafts:
         if dataset_id is None:
             if draft.derived_from is None:
                 raise NotFound("The draft names no data set.", to_do="Make it again from the answer.")
-            artifact = self._artifacts.get(actor, draft.derived_from)
-            dataset_id = self._catalog.save_derived(
-                actor, draft.source_id, draft.dataset_name, artifact.path, draft.run_id
-            ).dataset_id
+            dataset_id = self._derived(actor, draft, draft.derived_from)
         return self._findings.propose(
             actor,
             dataset_id=dataset_id,
@@ -76,6 +73,15 @@ class Drafts:
             run_id=draft.run_id,
             source_id=draft.source_id,
         )
+
+    def _derived(self, actor: Actor, draft: FindingDraft, artifact_id: str) -> str:
+        """The dataset that holds the draft's rows; proposing from the same result again uses the same one."""
+        artifact = self._artifacts.get(actor, artifact_id)
+        name = f"{draft.dataset_name} {artifact_id[-6:]}"
+        saved = next((t for t in self._catalog.derived(actor, draft.source_id) if t.name == name), None)
+        if saved is None:
+            saved = self._catalog.save_derived(actor, draft.source_id, name, artifact.path, draft.run_id)
+        return saved.dataset_id
 
     def _of_model(self, run_id: str, source_id: str, card: ModelCard, trained: Artifact) -> FindingDraft | None:
         """The known rows split at the median of the feature that separates the outcomes most."""

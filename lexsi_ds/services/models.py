@@ -91,7 +91,8 @@ class Models:
 
     def latest(self, actor: Actor, source_id: str) -> ModelCard | None:
         """The card of the newest model of a source, or None."""
-        return next(iter(self.list(actor, source_id)), None)
+        actor.need("models:read")
+        return next((_card(record) for record in self._rows.list(actor.id, source_id, limit=1)), None)
 
     def training_rows(self, actor: Actor, model_id: str, case_ids: Sequence[str]) -> dict[str, pd.DataFrame]:
         """The rows that trained the model for those of these cases that it knows: one row each, entity and features."""

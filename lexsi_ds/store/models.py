@@ -66,13 +66,13 @@ class ModelRows:
             row = db.execute(sa.select(t.models).where(t.models.c.id == model_id, t.models.c.owner == owner)).first()
         return None if row is None else ModelRecord.of(row)
 
-    def list(self, owner: str, source_id: str | None = None) -> tuple[ModelRecord, ...]:
-        """The owner's models, newest first; of one source if given."""
+    def list(self, owner: str, source_id: str | None = None, limit: int | None = None) -> tuple[ModelRecord, ...]:
+        """The owner's models, newest first; of one source if given, at most ``limit``."""
         query = sa.select(t.models).where(t.models.c.owner == owner)
         if source_id is not None:
             query = query.where(t.models.c.source_id == source_id)
         with self._store.read() as db:
-            rows = db.execute(query.order_by(t.models.c.created_at.desc(), t.models.c.id.desc())).all()
+            rows = db.execute(query.order_by(t.models.c.created_at.desc(), t.models.c.id.desc()).limit(limit)).all()
         return tuple(ModelRecord.of(row) for row in rows)
 
     def insert_predictions(self, record: PredictionsRecord) -> None:

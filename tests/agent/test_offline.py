@@ -74,7 +74,11 @@ def test_the_next_ten_are_the_ranks_after_those_shown(application, demo_handle, 
 def test_a_count_after_a_prediction_says_nothing_of_the_prediction(application, demo_handle, chat) -> None:
     conversation, _ = chat
     events = ask(application, conversation, "How many accounts?", demo_handle.source_id)
-    assert events[-1]["answer"] == "Number of accounts: 4,500." and tools(events) == ["text_to_sql", "run_sql", "summarize_result"]
+    assert events[-1]["answer"] == "Number of accounts: 4,500." and tools(events) == [
+        "text_to_sql",
+        "run_sql",
+        "summarize_result",
+    ]
 
 
 def test_a_case_that_is_not_there_is_said_not_guessed(application, demo_handle, chat) -> None:
@@ -92,7 +96,11 @@ def test_another_process_takes_a_conversation_up_where_it_was(application, demo_
 
     record = application.chats.get(application.person(), chat[0])
     session = remembered(chat[0], record.memory)
-    assert session.kept is not None and session.kept.predictions_path is not None and session.kept.predictions_path.exists()
+    assert (
+        session.kept is not None
+        and session.kept.predictions_path is not None
+        and session.kept.predictions_path.exists()
+    )
     assert remembered(chat[0], {"kept": {"no": "longer"}, "previous": 5}).kept is None
 
 
@@ -132,7 +140,10 @@ def test_stop_ends_a_run_in_the_middle_and_the_next_question_works(application, 
     application.chats.stop(person, run_id)
     events = application.chats.events(person, run_id)
     assert events[-1]["type"] == "done" and events[-1]["state"] == "stopped"
-    assert ask(application, conversation, "How many loans?", demo_handle.source_id)[-1]["answer"] == "Number of loans: 682."
+    assert (
+        ask(application, conversation, "How many loans?", demo_handle.source_id)[-1]["answer"]
+        == "Number of loans: 682."
+    )
 
 
 def test_findings_are_drafted_from_runs_and_their_checks_hold(application, demo_handle, chat) -> None:
@@ -141,6 +152,12 @@ def test_findings_are_drafted_from_runs_and_their_checks_hold(application, demo_
     assert draft is not None and draft.derived_from and "%" in draft.statement
     finding = application.propose_finding(person, draft)
     assert finding.verdict == "holds" and finding.review == "pending"
+    assert application.propose_finding(person, draft).id == finding.id
+    other = application.chats.new(person, demo_handle.source_id)
+    second = application.draft_finding(
+        person, ask(application, other, NORTH_STAR, demo_handle.source_id)[0]["run_id"], demo_handle.source_id
+    )
+    assert application.propose_finding(person, second).verdict == "holds"
     count = ask(application, conversation, "How many accounts?", demo_handle.source_id)
     draft = application.draft_finding(person, count[0]["run_id"], demo_handle.source_id)
     assert draft is not None and draft.dataset_id and "4,500" in draft.statement.replace("4500", "4,500")
