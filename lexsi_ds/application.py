@@ -34,6 +34,7 @@ from lexsi_ds.services.explanations import Explanations
 from lexsi_ds.services.finding import Finding
 from lexsi_ds.services.findings import Findings
 from lexsi_ds.services.models import Models
+from lexsi_ds.services.versions import Versions
 from lexsi_ds.settings import Settings, get_settings
 from lexsi_ds.store.db import Store
 from lexsi_ds.store.preferences import Preferences
@@ -59,6 +60,7 @@ class Application:
         self.models = Models(self.store, settings.home)
         self.findings = Findings(self.store, self.catalog.table, self.sql)
         self.datasets = Datasets(self.store, settings.home, self.sql, self.findings)
+        self.versions = Versions(self.store, settings.home, self.catalog, self.findings)
         self.artifacts = Artifacts(self.store, settings.home)
         self.explanations = Explanations(self.models, self.engine, settings.home / "explanations")
         self.drafts = Drafts(self.catalog, self.findings, self.artifacts)

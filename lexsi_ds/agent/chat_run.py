@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from lexsi_ds.agent import events as ev
 from lexsi_ds.agent.context import Kept, SessionContext
 from lexsi_ds.store.conversations import Conversations
+from lexsi_ds.store.runs import Runs
 from lexsi_ds.text_to_sql.reading import Analytic
 
 if TYPE_CHECKING:
@@ -31,11 +32,12 @@ class ChatRun:
 
     def __init__(self, answering: Answering, catalog: Catalog, artifacts: Artifacts, store: Store) -> None:
         self._answering, self._catalog, self._artifacts = answering, catalog, artifacts
-        self._conversations = Conversations(store)
+        self._conversations, self._runs = Conversations(store), Runs(store)
 
     def __call__(self, ask: AskContext, run: RunHandle) -> None:
         """Answer the question; every event goes to ``run``."""
         handle = self._catalog.handle(ask.actor, ask.source_id)
+        self._runs.note(ask.run_id, snapshot_id=handle.snapshot_id, snapshot_number=handle.snapshot_number)
         session = self._session(ask)
         folder = self._artifacts.folder(ask.run_id)
         ctx = self._answering.context(handle, ask.run_id, folder, actor=ask.actor, session=session, cancel=run.cancel)

@@ -28,6 +28,7 @@ from lexsi_ds.services.fingerprint import path_fingerprint
 from lexsi_ds.services.handles import SourceInfo, handle_of, source_info, table_of
 from lexsi_ds.services.importer import Importer, Tell
 from lexsi_ds.services.masking import MASK
+from lexsi_ds.services.removal import Removal
 from lexsi_ds.settings import Settings
 from lexsi_ds.store.db import Store
 from lexsi_ds.store.sources import NewSource, Parts, SourceRecord, Sources, VersionRecord
@@ -45,6 +46,7 @@ class Catalog:
         self._rows = Sources(store)
         self._importer = Importer(self._home, self._rows, pool)
         self._sql = SqlRunner(pool, settings)
+        self._removal = Removal(self._home, store)
 
     # -- adding ------------------------------------------------------------------------------------------------
 
@@ -146,7 +148,8 @@ class Catalog:
     def sources(self, actor: Actor) -> list[SourceInfo]:
         """The person's sources and the demo bank, newest first; throwaway ones are not among them."""
         actor.need("datasets:read")
-        found = [self._rows.parts(record.id) for record in self._rows.list() if _sees(actor, record)]
+        usable = [record for record in self._rows.list() if _sees(actor, record) and not record.delete_status]
+        found = [self._rows.parts(record.id) for record in usable]
         return [source_info(parts) for parts in found if parts is not None]
 
     def handle(self, actor: Actor, source_id: str, snapshot_id: str | None = None) -> DatasetHandle:
@@ -227,11 +230,19 @@ class Catalog:
         )
 
     def delete(self, actor: Actor, source_id: str) -> None:
-        """Hide a source and its datasets; models, findings and answers made from them stay readable."""
+        """Delete a source with its files; queries that read them finish. Also again, when it failed before.
+
+        Raises Conflict that names what relies on it (models, predictions, answers, findings); then nothing has changed.
+        """
         actor.need("datasets:write")
-        source = self._parts(actor, source_id).source
-        if source.owner != actor.id or not self._rows.delete(source_id):
+        source = self._rows.get(source_id) if is_id(source_id, "con") else None
+        if source is None or source.owner != actor.id:
             raise _not_found("source", source_id)
+        self._removal.delete_source(source_id)
+
+    def sweep(self) -> int:
+        """Remove what killed processes left behind, and finish their deletions; returns how many folders went."""
+        return self._removal.sweep()
 
     # -- inside ------------------------------------------------------------------------------------------------
 
@@ -264,7 +275,7 @@ class Catalog:
     def _parts(self, actor: Actor, source_id: str, snapshot_id: str | None = None) -> Parts:
         fits = is_id(source_id, "con") and (snapshot_id is None or is_id(snapshot_id, "snap"))
         parts = self._rows.parts(source_id, snapshot_id) if fits else None
-        if parts is None or not _sees(actor, parts.source):
+        if parts is None or not _sees(actor, parts.source) or parts.source.delete_status:
             raise _not_found("source", source_id)
         return parts
 

@@ -51,6 +51,8 @@ class Turn:
     started: float
     ended: float | None
     events: tuple[dict[str, Any], ...]
+    snapshot_id: str | None = None
+    """The version of the source that it read; None for turns of before this was recorded."""
 
     @property
     def live(self) -> bool:
@@ -167,7 +169,8 @@ def _turn(run: RunRecord, events: Events) -> Turn:
     """The last event decides: a run that was live when its row was read may be over by now."""
     last = events[-1] if events and events[-1]["type"] == "done" else None
     state, ended = (last["state"], last["ts"]) if last else (run.state, run.ended)
-    return Turn(run.id, run.question, state, run.meta.get("source_id"), run.started, ended, tuple(events))
+    source_id, snapshot_id = run.meta.get("source_id"), run.meta.get("snapshot_id")
+    return Turn(run.id, run.question, state, source_id, run.started, ended, tuple(events), snapshot_id)
 
 
 def _title(question: str) -> str:

@@ -79,6 +79,8 @@ class Finding(Value):
     reviewed_via: str | None
     reviewed_check: Check | None
     """The check that the reviewer saw."""
+    latest_version: int | None = None
+    """The newest version of its dataset, as this finding was read."""
 
     @classmethod
     def of(cls, record: FindingRecord) -> Self:
@@ -95,6 +97,12 @@ class Finding(Value):
         if self.review == "rejected":
             return "rejected"
         return "accepted" if self.flag is None else "flagged"
+
+    @property
+    def stale(self) -> bool:
+        """Whether its check last ran on an older version of the data than there is now."""
+        ran = None if self.last_check is None else self.last_check.dataset_version
+        return ran is not None and self.latest_version is not None and ran < self.latest_version
 
     @property
     def headline(self) -> str:

@@ -21,6 +21,7 @@ from lexsi_ds.jobs.cancel import Cancel
 from lexsi_ds.jobs.pool import Pool
 from lexsi_ds.services.handles import handle_of
 from lexsi_ds.services.home_files import HomeFiles
+from lexsi_ds.services.publishing import publishing
 from lexsi_ds.store.sources import NewSource, NewVersion, Sources, VersionRecord
 
 Tell = Callable[[dict[str, Any]], None]
@@ -38,10 +39,11 @@ class Importer:
     def add(self, source: NewSource, cancel: Cancel | None, tell: Tell | None) -> DatasetHandle:
         """A new source from the paths and options that it names."""
         read = source.options.get("read", {})
-        made = self._ingest(source.kind, source.options.get("paths", []), read, {}, cancel, tell)
-        source = source.model_copy(update={"options": source.options | {"notes": made["notes"]}})
-        with _undone_on_error(made):
-            self._rows.insert(source, self._versions(made), _today(made))
+        with publishing(self._home, cancel):
+            made = self._ingest(source.kind, source.options.get("paths", []), read, {}, cancel, tell)
+            source = source.model_copy(update={"options": source.options | {"notes": made["notes"]}})
+            with _undone_on_error(made):
+                self._rows.insert(source, self._versions(made), _today(made))
         parts = self._rows.parts(source.id)
         assert parts is not None, "a source that was just written is not there"
         return handle_of(parts, self._home)
@@ -83,9 +85,20 @@ class Importer:
     ) -> None:
         """New versions of the ``known`` tables, and of what else the paths hold, as the source's next snapshot."""
         targets = {t.name: {"dataset_id": t.dataset_id, "version": self._next_version(t)} for t in known}
-        made = self._ingest(kind, paths, read, targets, cancel, tell)
-        with _undone_on_error(made):
-            self._rows.add_snapshot(source_id, self._versions(made), _today(made))
+        with publishing(self._home, cancel):
+            made = self._ingest(kind, paths, read, targets, cancel, tell)
+            with _undone_on_error(made):
+                self._rows.add_snapshot(source_id, self._versions(made), _today(made))
+
+    def add_tables(
+        self, source_id: str, do: str, args: Mapping[str, Any], cancel: Cancel | None, tell: Tell | None
+    ) -> None:
+        """Tables that another task of the ingest lane copies (a connector's), beside the others of the newest snapshot."""
+        with publishing(self._home, cancel):
+            body = {**args, "into": str(self._files.folder("datasets"))}
+            made = self._pool.run("ingest", do, body, cancel=cancel, tell=tell)
+            with _undone_on_error(made):
+                self._rows.add_snapshot(source_id, self._versions(made), _today(made), keep=True)
 
     def add_derived(
         self,
@@ -100,9 +113,10 @@ class Importer:
         self._files.text_of(arrow_path)
         target = {name: {"dataset_id": dataset_id, "version": 1}}
         options = {"name": name, "marks": marks}
-        made = self._ingest("arrow", [str(arrow_path.absolute())], options, target, None, None)
-        with _undone_on_error(made):
-            return self._rows.add_derived(source_id, self._versions(made)[0], run_id)
+        with publishing(self._home):
+            made = self._ingest("arrow", [str(arrow_path.absolute())], options, target, None, None)
+            with _undone_on_error(made):
+                return self._rows.add_derived(source_id, self._versions(made)[0], run_id)
 
     def _whole(self, fingerprint: str) -> DatasetHandle | None:
         record = self._rows.by_fingerprint(fingerprint)

@@ -25,6 +25,10 @@ _SEGMENT = sa.case(
     else_="accepted",
 )
 _MOMENTS = {"reviewed_at"}
+_V = t.dataset_versions.c
+_LATEST = sa.select(sa.func.max(_V.version)).where(_V.dataset_id == _F.dataset_id).scalar_subquery()
+_ROWS = sa.select(t.findings, _LATEST.label("latest_version"))
+_READ_ONLY = {"latest_version"}
 
 
 class FindingRecord(Record):
@@ -57,6 +61,8 @@ class FindingRecord(Record):
     reviewed_version: int | None = None
     reviewed_via: str | None = None
     reviewed_check: dict[str, Any] | None = None
+    latest_version: int | None = None
+    """The newest version of its dataset: read with the row, never written."""
 
 
 class Change(Record):
@@ -91,8 +97,9 @@ class FindingRows:
             same = _same(db, record)
             if same is not None:
                 return same
-            db.execute(sa.insert(t.findings).values(**record.model_dump()))
-            _note(db, record.id, record.row_version, change, {}, _plain(record.model_dump()))
+            row = record.model_dump(exclude=_READ_ONLY)
+            db.execute(sa.insert(t.findings).values(**row))
+            _note(db, record.id, record.row_version, change, {}, _plain(row))
         return record
 
     def same(self, record: FindingRecord) -> FindingRecord | None:
@@ -131,13 +138,13 @@ class FindingRows:
         self, *, segment: str | None = None, source_id: str | None = None, dataset_id: str | None = None
     ) -> tuple[FindingRecord, ...]:
         """Findings, newest first."""
-        query = sa.select(t.findings)
+        query = _ROWS
         for column, wanted in ((_SEGMENT, segment), (_F.source_id, source_id), (_F.dataset_id, dataset_id)):
             if wanted is not None:
                 query = query.where(column == wanted)
         with self._store.read() as db:
             rows = db.execute(query.order_by(_F.created_at.desc(), _F.id.desc())).all()
-        return tuple(FindingRecord.of(row) for row in rows)
+        return tuple(FindingRecord.model_validate(dict(row._mapping)) for row in rows)
 
     def counts(self, source_id: str | None = None) -> dict[str, int]:
         """How many findings each segment holds; segments with none are absent."""
@@ -154,8 +161,8 @@ def restored(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _get(db: sa.Connection, finding_id: str) -> FindingRecord | None:
-    row = db.execute(sa.select(t.findings).where(_F.id == finding_id)).first()
-    return None if row is None else FindingRecord.of(row)
+    row = db.execute(_ROWS.where(_F.id == finding_id)).first()
+    return None if row is None else FindingRecord.model_validate(dict(row._mapping))
 
 
 def _same(db: sa.Connection, record: FindingRecord) -> FindingRecord | None:

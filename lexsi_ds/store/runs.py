@@ -107,6 +107,14 @@ class Runs:
             rows = db.execute(query.order_by(t.runs.c.started, t.runs.c.id)).all()
         return tuple(RunRecord.of(row) for row in rows)
 
+    def note(self, run_id: str, **known: Any) -> None:
+        """Add to what is known of a run, such as the snapshot that it reads."""
+        match = t.runs.c.id == run_id
+        with self._store.write() as db:
+            meta = db.execute(sa.select(t.runs.c.meta).where(match)).scalar()
+            if meta is not None:
+                db.execute(sa.update(t.runs).where(match).values(meta={**meta, **known}))
+
     def set_state(self, run_id: str, state: str, ended: float | None = None) -> None:
         """Change the state of a live run."""
         with self._store.write() as db:

@@ -122,13 +122,18 @@ class Sources:
             _add_versions(db, source.id, versions, at)
             return _add_snapshot(db, source.id, versions, today, at)
 
-    def add_snapshot(self, source_id: str, versions: Sequence[NewVersion], today: date | None) -> SnapshotRecord:
-        """Add new versions and a snapshot that holds exactly them. Raises Conflict when a version is taken."""
+    def add_snapshot(
+        self, source_id: str, versions: Sequence[NewVersion], today: date | None, *, keep: bool = False
+    ) -> SnapshotRecord:
+        """Add new versions and a snapshot that holds exactly them; with ``keep`` also the other tables of the newest one.
+
+        Raises Conflict when a version is taken.
+        """
         at = now()
         with _conflict("Someone else imported this source at the same time."), self._store.write() as db:
             _add_versions(db, source_id, versions, at)
             db.execute(sa.update(t.sources).where(t.sources.c.id == source_id).values(updated_at=at))
-            return _add_snapshot(db, source_id, versions, today, at)
+            return _add_snapshot(db, source_id, versions, today, at, keep=keep)
 
     def add_derived(self, source_id: str, version: NewVersion, run_id: str | None) -> VersionRecord:
         """Keep a result as a dataset of its own. Raises Conflict when the source has a dataset of that name."""
@@ -254,6 +259,9 @@ def _add_versions(
     db: sa.Connection, source_id: str, versions: Sequence[NewVersion], at: datetime, *, derived: bool = False,
     run_id: str | None = None,
 ) -> None:
+    left = t.sources.c.deleted_at.is_not(None) | t.sources.c.delete_status.is_not(None)
+    if db.execute(sa.select(t.sources.c.id).where(t.sources.c.id == source_id, left)).first() is not None:
+        raise Conflict("This source was deleted meanwhile.", where=source_id, to_do="Import the files as a new source.")
     known = set(db.execute(sa.select(t.datasets.c.id).where(t.datasets.c.source_id == source_id)).scalars())
     for version in versions:
         if version.dataset_id not in known:
@@ -264,14 +272,20 @@ def _add_versions(
 
 
 def _add_snapshot(
-    db: sa.Connection, source_id: str, versions: Sequence[NewVersion], today: date | None, at: datetime
+    db: sa.Connection, source_id: str, versions: Sequence[NewVersion], today: date | None, at: datetime, *,
+    keep: bool = False,
 ) -> SnapshotRecord:
     last = db.execute(sa.select(sa.func.max(t.snapshots.c.number)).where(t.snapshots.c.source_id == source_id)).scalar()
+    kept: dict[str, int] = {}
+    if keep and last is not None:
+        newest = sa.and_(t.snapshots.c.source_id == source_id, t.snapshots.c.number == last)
+        kept, before = db.execute(sa.select(t.snapshots.c.members, t.snapshots.c.today).where(newest)).one()
+        today = max((day for day in (today, before) if day is not None), default=None)
     record = SnapshotRecord(
         id=new_id("snap"),
         source_id=source_id,
         number=(last or 0) + 1,
-        members={v.dataset_id: v.version for v in versions},
+        members=kept | {v.dataset_id: v.version for v in versions},
         today=today,
         created_at=at,
     )

@@ -173,7 +173,7 @@ def test_a_stopped_import_leaves_no_source_and_the_next_one_works(
     assert catalog.import_source(ADA, "files", "after", [people]).rows == 3
 
 
-def test_a_deleted_source_is_gone_from_lists_and_its_files_stay_for_what_was_made_of_it(
+def test_a_deleted_source_is_gone_from_lists_and_from_the_disk(
     catalog: Catalog, people: Path
 ) -> None:
     handle = catalog.import_source(ADA, "files", "short lived", [people])
@@ -183,7 +183,7 @@ def test_a_deleted_source_is_gone_from_lists_and_its_files_stay_for_what_was_mad
         catalog.handle(ADA, handle.source_id)
     with pytest.raises(NotFound):
         catalog.delete(ADA, handle.source_id)
-    assert handle.tables[0].path.is_file()
+    assert not handle.tables[0].path.parent.parent.exists()
 
 
 def test_a_throwaway_is_read_once_for_the_same_content_and_listed_nowhere(catalog: Catalog, people: Path) -> None:
