@@ -60,6 +60,15 @@ class Settings(BaseSettings):
     max_question_chars: int = Field(
         default=4000, ge=100, description="Longest question; a longer one is refused with its length."
     )
+    aws_access_key_id: SecretStr | None = Field(
+        default=None, validation_alias="AWS_ACCESS_KEY_ID", description="Key for S3 when a call gives none."
+    )
+    aws_secret_access_key: SecretStr | None = Field(
+        default=None, validation_alias="AWS_SECRET_ACCESS_KEY", description="Its secret. Never logged or stored."
+    )
+    aws_session_token: SecretStr | None = Field(
+        default=None, validation_alias="AWS_SESSION_TOKEN", description="Token of a temporary key. Never logged or stored."
+    )
     log_level: str = Field(default="INFO", description="Level of the log on stderr.")
 
     @property

@@ -50,7 +50,8 @@ def settings_table() -> str:
             else f"`{field.default}`"
         )
         alias = " (also `LEXSI_TRAIN_TIMEOUT_S`)" if name == "ml_timeout_s" else ""
-        rows.append(f"| `LEXSI_DS_{name.upper()}`{alias} | {default} | {field.description} |")
+        variable = field.validation_alias if isinstance(field.validation_alias, str) else f"LEXSI_DS_{name.upper()}"
+        rows.append(f"| `{variable}`{alias} | {default} | {field.description} |")
     return "\n".join(rows) + "\n"
 
 

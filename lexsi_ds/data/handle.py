@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-SourceKind = Literal["demo", "pkdd", "files", "sqlite", "derived", "s3"]
+SourceKind = Literal["demo", "pkdd", "files", "sqlite", "derived", "s3", "postgres", "mysql"]
 TypeFamily = Literal["number", "text", "date", "boolean", "other"]
 
 _NUMBER = {
@@ -68,8 +68,19 @@ class Column(Value):
         return "boolean" if kind == "BOOLEAN" else "other"
 
 
+class Live(Value):
+    """A table that stays where it is: how its connector is reached, without anything secret, and what to read there."""
+
+    connector_id: str
+    kind: str
+    config: dict[str, Any]
+    variables: dict[str, str | None]
+    """Names of the environment variables that hold what is secret, by field; None for what was typed once."""
+    relation: dict[str, Any]
+
+
 class Table(Value):
-    """A dataset version: one table, in one immutable DuckDB file that holds it as ``main.data``."""
+    """A dataset version: one table, in one immutable DuckDB file that holds it as ``main.data``; or one read in place."""
 
     name: str
     dataset_id: str
@@ -78,6 +89,8 @@ class Table(Value):
     rows: int
     columns: tuple[Column, ...]
     comment: str | None = None
+    live: Live | None = None
+    """Set when queries read the table at its source: there is no file at ``path`` then, and ``rows`` may be out of date."""
 
     def column(self, name: str) -> Column | None:
         """The column of this name, whatever the case; None when there is none."""

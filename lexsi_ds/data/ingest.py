@@ -47,11 +47,11 @@ def ingest(args: dict[str, Any], say: Say) -> dict[str, Any]:
             half = 0.5 + 0.5 * number / len(loaded)
             say({"done": round(half, 3), "total": 1, "text": f"Writing {table.name}"})
             folder = build.new_table()
-            built.append((folder, _write(con, folder, table)))
-        targets = [_target(args.get("tables") or {}, table.name) for table in loaded]
+            built.append((folder, write_table(con, folder, table)))
+        targets = [target_of(args.get("tables") or {}, table.name) for table in loaded]
         places = build.publish([(folder, target) for (folder, _), target in zip(built, targets, strict=True)])
     results = [
-        _result(table, profiled, target, place)
+        result_of(table, profiled, target, place)
         for table, (_, profiled), target, place in zip(loaded, built, targets, places, strict=True)
     ]
     latest = max((p.latest for _, p in built if p.latest is not None), default=None)
@@ -153,7 +153,7 @@ def _with_bank_meanings(con: duckdb.DuckDBPyConnection, loaded: list[Loaded]) ->
     return result
 
 
-def _write(con: duckdb.DuckDBPyConnection, folder: Path, table: Loaded) -> Profile:
+def write_table(con: duckdb.DuckDBPyConnection, folder: Path, table: Loaded) -> Profile:
     """Write one table's database and its rejected lines; returns its profile."""
     con.execute(f"ATTACH {literal(str(folder / DATABASE))} AS out")
     try:
@@ -167,12 +167,12 @@ def _write(con: duckdb.DuckDBPyConnection, folder: Path, table: Loaded) -> Profi
     return profiled
 
 
-def _target(known: Mapping[str, Any], name: str) -> Target:
+def target_of(known: Mapping[str, Any], name: str) -> Target:
     given = known.get(name)
     return Target(given["dataset_id"], int(given["version"])) if given else Target(new_id("ds"), 1)
 
 
-def _result(table: Loaded, profiled: Profile, target: Target, place: Path) -> dict[str, Any]:
+def result_of(table: Loaded, profiled: Profile, target: Target, place: Path) -> dict[str, Any]:
     notes = list(table.notes)
     if profiled.estimated:
         notes.append("Distinct values are estimates, as the table is large.")

@@ -44,7 +44,7 @@ def run_query(args: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> di
     _Warm.key = _Warm.instance = None
     try:
         cursor = instance.cursor()
-        pivoted = _execute(cursor, args["sql"])
+        pivoted = start_select(cursor, args["sql"])
         columns = [{"name": name, "type": str(kind)} for name, kind, *_ in cursor.description or ()]
         rows = write_arrow(cursor, Path(args["out"]), args["result_mb"] * 2**20, say)
         cursor.close()
@@ -154,7 +154,7 @@ def _attach(instance: duckdb.DuckDBPyConnection, alias: str, table: dict[str, st
                        to_do="Import its source again.") from error
 
 
-def _execute(cursor: duckdb.DuckDBPyConnection, sql: str) -> bool:
+def start_select(cursor: duckdb.DuckDBPyConnection, sql: str) -> bool:
     """Start the one SELECT in ``sql``; True when it is a PIVOT that made a type of its own on the way."""
     statements = cursor.extract_statements(sql)
     if not _is_one_select(statements):

@@ -13,8 +13,10 @@ import pandas as pd
 import pyarrow as pa
 
 from lexsi_ds.data import guard
+from lexsi_ds.data.connectors.secrets import link_of
 from lexsi_ds.data.frames import to_frame
 from lexsi_ds.data.handle import DatasetHandle, Table
+from lexsi_ds.errors import BadInput
 from lexsi_ds.ids import new_id
 from lexsi_ds.jobs.cancel import Cancel
 from lexsi_ds.jobs.pool import Pool, Tell
@@ -104,14 +106,33 @@ class SqlRunner:
         tell: Tell | None, guarded: bool, timeout_s: float | None,
     ) -> SqlResult:
         text = guard.check(sql, tables) if guarded else sql
+        where = [table.live for table in tables.values() if table.live is not None]
         path = (out or self._pool.scratch / f"{new_id('res')}.arrow").absolute()
         path.parent.mkdir(parents=True, exist_ok=True)
-        answer = self._pool.run(
-            "sql", "lexsi_ds.data.sandbox:run_query", self._task(tables, text, path, fresh=not guarded),
-            cancel=cancel, tell=tell, timeout_s=timeout_s, cleanup=path, affinity=affinity if guarded else None,
-        )
+        if where:
+            answer = self._pool.run(
+                "connector", "lexsi_ds.data.connectors.worker:query", self._live_task(tables, text, path, timeout_s),
+                cancel=cancel, tell=tell, timeout_s=timeout_s, cleanup=path, affinity=where[0].connector_id,
+            )
+        else:
+            answer = self._pool.run(
+                "sql", "lexsi_ds.data.sandbox:run_query", self._task(tables, text, path, fresh=not guarded),
+                cancel=cancel, tell=tell, timeout_s=timeout_s, cleanup=path, affinity=affinity if guarded else None,
+            )
         columns = tuple(ResultColumn(each["name"], each["type"]) for each in answer["columns"])
         return SqlResult(path, columns, answer["row_count"], answer["seconds"])
+
+    def _live_task(self, tables: dict[str, Table], sql: str, out: Path, timeout_s: float | None) -> dict[str, Any]:
+        """A query on tables that stay at their source: it runs in a worker of that connector alone."""
+        found = [(name, table.live) for name, table in tables.items() if table.live is not None]
+        first = found[0][1]
+        if len(found) < len(tables) or any(live.connector_id != first.connector_id for _, live in found):
+            raise BadInput("Tables that are read in place cannot be joined with others.", to_do="Ingest them first.")
+        return self._task({}, sql, out, fresh=False) | {
+            "link": link_of(first.connector_id, first.kind, first.config, first.variables),
+            "tables": [{"name": name, "relation": live.relation} for name, live in found],
+            "statement_s": timeout_s or self._settings.sql_timeout_s,
+        }
 
     def _task(self, tables: dict[str, Table], sql: str, out: Path, *, fresh: bool) -> dict[str, Any]:
         room = self._settings.sql_memory_mb - _WORKER_BASE_MB

@@ -37,10 +37,12 @@ def extension_path() -> Path:
     )
 
 
-def read_sqlite(con: duckdb.DuckDBPyConnection, path: Path, limits: Limits, taken: set[str]) -> list[Loaded]:
-    """Every table and view of a SQLite file. Names stay as they are; one that is ``taken`` is numbered."""
+def read_sqlite(
+    con: duckdb.DuckDBPyConnection, path: Path, limits: Limits, taken: set[str], *, only: str | None = None
+) -> list[Loaded]:
+    """Every table and view of a SQLite file, or one. Names stay as they are; one that is ``taken`` is numbered."""
     con.execute(f"LOAD {literal(str(extension_path()))}")
-    names = _table_names(con, path)
+    names = [name for name in _table_names(con, path) if only in (None, name)]
     if not names:
         raise BadInput("This SQLite file has no table.", where=path.name, to_do="Choose another file.")
     return [_read_table(con, path, name, free_name(name, taken), limits) for name in names]

@@ -15,7 +15,9 @@ from typing import Any, Literal
 
 from lexsi_ds.settings import Settings
 
-Lane = Literal["sql", "ml", "ingest"]
+Lane = Literal["sql", "ml", "ingest", "connector"]
+EXCLUSIVE: frozenset[Lane] = frozenset({"connector"})
+"""Lanes whose worker serves one key all its life: what one connector loaded or was told never meets another."""
 
 _INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SYSTEMROOT", "USERPROFILE", "LD_LIBRARY_PATH")
 _THREAD_COUNTS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
@@ -54,6 +56,7 @@ def lane_limits(settings: Settings) -> dict[Lane, Limits]:
         "sql": lane(s.sql_workers, s.sql_memory_mb, 2 * s.sql_result_mb, s.sql_timeout_s, 0),
         "ml": lane(s.ml_workers, s.ml_memory_mb, None, s.ml_timeout_s, 5),
         "ingest": lane(1, s.ml_memory_mb, None, s.ingest_timeout_s, 5),
+        "connector": lane(s.sql_workers, s.sql_memory_mb, 2 * s.sql_result_mb, s.sql_timeout_s, 0),
     }
 
 

@@ -24,7 +24,7 @@ from lexsi_ds.jobs.cancel import Cancel
 from lexsi_ds.jobs.channel import FrameTooLargeError
 from lexsi_ds.jobs.endings import failure, rebuilt
 from lexsi_ds.jobs.keeper import Keeper
-from lexsi_ds.jobs.limits import Lane, Limits, cpu_seconds, lane_limits
+from lexsi_ds.jobs.limits import EXCLUSIVE, Lane, Limits, cpu_seconds, lane_limits
 from lexsi_ds.jobs.owner import Owner, forget_dead
 from lexsi_ds.jobs.process import WorkerProcess
 from lexsi_ds.settings import Settings, get_settings
@@ -189,8 +189,9 @@ class Pool:
                     ahead = state.waiting.index(ticket)
                     if not ahead and state.idle:
                         worker = _best(state.idle, affinity)
-                        if worker.alive:
+                        if worker.alive and (lane not in EXCLUSIVE or worker.affinity in (None, affinity)):
                             return worker
+                        worker.kill()
                         self._keeper.do(partial(self._on_lost, worker))
                         continue
                     if state.alive < min(state.limits.workers, len(state.waiting) + self._busy(lane)):

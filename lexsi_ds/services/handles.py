@@ -9,7 +9,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import cast
 
-from lexsi_ds.data.handle import Column, DatasetHandle, SourceKind, Table, Value
+from lexsi_ds.data.handle import Column, DatasetHandle, Live, SourceKind, Table, Value
 from lexsi_ds.store.sources import Mark, Parts, VersionRecord
 
 
@@ -77,6 +77,7 @@ def table_of(record: VersionRecord, home: Path) -> Table:
         rows=record.rows,
         columns=tuple(_marked(column, marks.get(column.name.casefold())) for column in columns),
         comment=record.description or record.comment,
+        live=Live.model_validate(record.read_options["live"]) if record.read_options.get("live") else None,
     )
 
 

@@ -17,6 +17,7 @@ from lexsi_ds.store.db import Store
 from lexsi_ds.store.records import Record, now
 
 Mode = Literal["ingest", "in_place"]
+_OF_SOURCE = ("id", "owner", "name", "kind", "delete_status", "delete_error", "created_at", "updated_at")
 
 
 class ConnectorRecord(Record):
@@ -29,8 +30,8 @@ class ConnectorRecord(Record):
     mode: Mode
     """Whether its tables are copied, or read where they are."""
     config: dict[str, Any]
-    variables: dict[str, str]
-    """Names of environment variables by field."""
+    variables: dict[str, str | None]
+    """Names of environment variables by secret field; None for one that was typed, and is in memory only."""
     warnings: tuple[str, ...]
     """What was said of its rights when it was last tested."""
     delete_status: str | None
@@ -47,7 +48,7 @@ class ConnectorRows:
 
     def insert(
         self, source_id: str, owner: str, name: str, kind: str, *, mode: Mode, config: dict[str, Any],
-        variables: dict[str, str], warnings: Sequence[str] = (),
+        variables: dict[str, str | None], warnings: Sequence[str] = (),
     ) -> ConnectorRecord:
         """Add a connector with its source, which has no dataset yet."""
         at = now()
@@ -85,8 +86,7 @@ class ConnectorRows:
         s, c = t.sources.c, t.connectors.c
         query = (
             sa.select(
-                s.id, s.owner, s.name, s.kind, s.delete_status, s.delete_error, s.created_at, s.updated_at,
-                c.mode, c.config, c.variables, c.warnings,
+                *(s[name] for name in _OF_SOURCE), c.mode, c.config, c.variables, c.warnings
             )
             .join_from(t.sources, t.connectors)
             .where(condition, s.deleted_at.is_(None))

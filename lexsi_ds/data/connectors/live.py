@@ -1,0 +1,171 @@
+"""Tables that stay where they are: looked at once, then queried through views in the connector's own worker.
+
+The guard is asked again here, inside the worker, since a loaded scanner reaches out past a locked configuration.
+Must never: run anything but one SELECT on the bound views, or keep an instance after an error.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from lexsi_ds.data import guard
+from lexsi_ds.data.connectors.base import Driver, SourceTable
+from lexsi_ds.data.connectors.extensions import connection
+from lexsi_ds.data.marks import Marks
+from lexsi_ds.data.profile import profile
+from lexsi_ds.data.readers import Limits, check_width, quoted
+from lexsi_ds.data.sandbox import start_select, write_arrow
+from lexsi_ds.data.sql_errors import readable
+from lexsi_ds.errors import SqlFailed, SqlRefused
+from lexsi_ds.settings import get_settings
+
+WHOLE_ROWS = 1_000_000
+"""Up to so many rows, columns are profiled over all of them; beyond, over the first ones."""
+SAMPLE_ROWS = 100_000
+_VIEW = "_lexsi_looked_at"
+_SAMPLE = "_lexsi_sample"
+_OURS = (
+    duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException, duckdb.ConversionException,
+    duckdb.OutOfRangeException, duckdb.OutOfMemoryException, duckdb.SyntaxException, duckdb.NotImplementedException,
+)
+"""Errors that are about the query; all others are the far side's."""
+
+Say = Callable[[dict[str, Any]], None]
+
+
+class _Warm:
+    """The instance of the tables served last, and those to be closed once the answer is out."""
+
+    key: str | None = None
+    instance: duckdb.DuckDBPyConnection | None = None
+    retired: list[duckdb.DuckDBPyConnection] = []  # noqa: RUF012 - one per process on purpose
+
+
+def look(con: duckdb.DuckDBPyConnection, driver: Driver[Any], table: SourceTable, name: str) -> dict[str, Any]:
+    """What a list shows of a table, and its relation."""
+    relation = driver.relation(con, table)
+    con.execute(f"CREATE OR REPLACE VIEW {_VIEW} AS {driver.live_select(relation)}")
+    described = con.execute(f"DESCRIBE {_VIEW}").fetchall()
+    check_width(Path(name), len(described), Limits(get_settings().max_columns))
+    counted = con.execute(f"SELECT count(*) FROM {_VIEW}").fetchone()
+    rows = int(counted[0]) if counted else 0
+    notes = [f"Read in place at {table.label}: nothing was copied, and rows change when the source does."]
+    looked_at = _VIEW
+    if rows > WHOLE_ROWS:
+        con.execute(f"CREATE OR REPLACE TEMP TABLE {_SAMPLE} AS SELECT * FROM {_VIEW} LIMIT {SAMPLE_ROWS}")
+        looked_at = _SAMPLE
+        notes.append(f"Missing, distinct, smallest and largest values are those of the first {SAMPLE_ROWS:,} rows.")
+    marks: dict[str, Marks] = {}
+    profiled = profile(con, looked_at, marks=marks)
+    latest = profiled.latest
+    if rows > WHOLE_ROWS:
+        dates = [quoted(c.name) for c in profiled.columns if c.family == "date" and not c.protected]
+        if dates:
+            found = con.execute(f"SELECT {', '.join(f'max(CAST({d} AS DATE))' for d in dates)} FROM {_VIEW}").fetchone()
+            latest = max((d for d in found or () if d is not None), default=None)
+    return {
+        "name": name,
+        "relation": relation,
+        "rows": rows,
+        "columns": [column.model_dump(mode="json") for column in profiled.columns],
+        "comment": table.comment,
+        "notes": notes,
+        "options": {"format": "in place", "schema": table.schema, "table": table.table},
+        "today": latest.isoformat() if latest is not None else None,
+    }
+
+
+def run(driver: Driver[Any], args: dict[str, Any], say: Say) -> dict[str, Any]:
+    """Run ``args["sql"]`` on ``args["tables"]`` ([{name, relation}]) and write the rows to ``args["out"]``."""
+    started = time.perf_counter()
+    sql = guard.check(args["sql"], [each["name"] for each in args["tables"]])
+    key = _key(args)
+    instance = _Warm.instance if _Warm.key == key else None
+    if instance is None:
+        if _Warm.instance is not None:
+            _Warm.retired.append(_Warm.instance)
+        instance = _open(driver, args)
+    _Warm.key = _Warm.instance = None
+    try:
+        cursor = instance.cursor()
+        pivoted = start_select(cursor, sql)
+        columns = [{"name": name, "type": str(kind)} for name, kind, *_ in cursor.description or ()]
+        rows = write_arrow(cursor, Path(args["out"]), args["result_mb"] * 2**20, say)
+        cursor.close()
+    except duckdb.PermissionException:
+        _Warm.retired.append(instance)
+        raise SqlRefused(
+            "The query asked for something outside its data.", to_do="Only the tables of the active source can be read."
+        ) from None
+    except _OURS as error:
+        known = _known_names(instance)
+        _Warm.retired.append(instance)
+        raise readable(error, known) from None
+    except duckdb.Error as error:
+        _Warm.retired.append(instance)
+        told = driver.readable(error)
+        raise SqlFailed(told.what, where=told.where, to_do=told.to_do) from None
+    except BaseException:
+        _Warm.retired.append(instance)
+        raise
+    if pivoted:
+        _Warm.retired.append(instance)
+    else:
+        _Warm.key, _Warm.instance = key, instance
+    return {"columns": columns, "row_count": rows, "seconds": time.perf_counter() - started}
+
+
+def after_task() -> None:
+    """Close what the last task retired."""
+    while _Warm.retired:
+        _Warm.retired.pop().close()
+
+
+def release() -> None:
+    """Close the warm instance too."""
+    if _Warm.instance is not None:
+        _Warm.instance.close()
+    _Warm.key = _Warm.instance = None
+
+
+def _open(driver: Driver[Any], args: dict[str, Any]) -> duckdb.DuckDBPyConnection:
+    """An instance with the connector opened, a view a table, and everything locked that DuckDB can lock."""
+    instance = connection(None, threads=args["threads"], memory_mb=args["memory_mb"])
+    try:
+        spill = Path(tempfile.gettempdir()) / f"spill-{os.getpid()}"
+        instance.execute(f"SET temp_directory = '{spill}'")
+        instance.execute(f"SET max_temp_directory_size = '{args['spill_mb']}MB'")
+        driver.open(instance, args["statement_s"])
+        driver.confine(instance, [each["relation"] for each in args["tables"]])
+        for each in args["tables"]:
+            instance.execute(f"CREATE VIEW {quoted(each['name'])} AS {driver.live_select(each['relation'])}")
+        for setting in ("TimeZone = 'UTC'", "enable_external_access = false", "lock_configuration = true"):
+            instance.execute(f"SET {setting}")
+    except BaseException:
+        instance.close()
+        raise
+    return instance
+
+
+def _known_names(instance: duckdb.DuckDBPyConnection) -> list[str]:
+    rows = instance.execute(
+        "SELECT view_name FROM duckdb_views() WHERE NOT internal UNION SELECT column_name FROM duckdb_columns() "
+        "WHERE NOT internal AND database_name = 'memory'"
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def _key(args: dict[str, Any]) -> str:
+    """What the warm instance was opened for, without keeping a secret."""
+    names = ("link", "tables", "threads", "memory_mb", "spill_mb", "statement_s")
+    body = json.dumps([args[name] for name in names], sort_keys=True)
+    return hashlib.sha256(body.encode()).hexdigest()

@@ -1,0 +1,168 @@
+"""PostgreSQL through DuckDB's scanner: attached READ_ONLY, with a time limit for every statement on the far side.
+
+A superuser's role could read files of the database's machine even through a READ_ONLY attach, so it may be copied from,
+with a warning, but never queried in place. Must never: put a person's text into SQL for the far side unquoted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import duckdb
+from pydantic import Field, SecretStr
+
+from lexsi_ds.data.connectors.base import Columns, ConnectorConfig, Driver, Rights, SourceTable
+from lexsi_ds.data.connectors.extensions import load
+from lexsi_ds.data.connectors.scrub import scrub
+from lexsi_ds.data.connectors.wording import Told, told
+from lexsi_ds.data.dialect import unique_names
+from lexsi_ds.data.readers import Limits, Loaded, check_width, literal, quoted
+from lexsi_ds.errors import LexsiError, NotFound
+
+SOURCE = "_lexsi_src"
+_CONNECT_S = 10
+
+_TABLES = """
+SELECT n.nspname AS s, c.relname AS t, obj_description(c.oid, 'pg_class') AS d,
+  CASE WHEN c.relkind IN ('r', 'm') AND c.reltuples >= 0 THEN c.reltuples::bigint END AS n, c.oid::bigint AS o
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'v', 'm', 'p', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+  AND n.nspname NOT LIKE 'pg\\_%' AND NOT c.relispartition
+  AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')
+ORDER BY 1, 2
+"""
+_COLUMNS = """
+SELECT a.attname AS c, col_description(a.attrelid, a.attnum) AS d, a.atttypid = 'numeric'::regtype AND a.atttypmod = -1 AS n
+FROM pg_catalog.pg_attribute a WHERE a.attrelid = {oid} AND a.attnum > 0 AND NOT a.attisdropped
+"""
+_RIGHTS = """
+SELECT r.rolname AS role, r.rolsuper OR pg_has_role('pg_execute_server_program', 'MEMBER')
+    OR pg_has_role('pg_read_server_files', 'MEMBER') OR pg_has_role('pg_write_server_files', 'MEMBER') AS super,
+  r.rolcreaterole OR r.rolcreatedb OR r.rolreplication OR r.rolbypassrls AS more,
+  (SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('r', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\\_%'
+      AND has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')) AS writable
+FROM pg_catalog.pg_roles r WHERE r.rolname = current_user
+"""
+_ERRORS: tuple[Told, ...] = (
+    Told("password authentication failed|no password supplied|authentication failed|role .* does not exist",
+         "The database does not let this user in with this password.", "Check user and password."),
+    Told("no pg_hba.conf entry", "The database does not accept this user from this machine.",
+         "Ask who runs it for an entry in pg_hba.conf."),
+    Told("database .* does not exist", "There is no database of this name on that server.", "Check the database's name."),
+    Told("connection refused|could not translate host name|timeout expired|no route to host|network is unreachable"
+         "|name or service not known|temporary failure in name resolution",
+         "The database server cannot be reached.", "Check host and port, and that this machine may connect to it."),
+    Told("does not support ssl|ssl error|certificate", "A secure connection to the database could not be made.",
+         "Check sslmode and the server's certificate."),
+    Told("statement timeout", "The database stopped a statement that took too long.",
+         "Ask for less at once, or ingest the table instead of querying it in place."),
+    Told("server closed the connection|terminating connection|connection not open|no connection to the server|lost synchron"
+         "|could not receive data|eof detected|connection reset|shutting down|starting up|recovery mode",
+         "The connection to the database was lost.", "Nothing was kept. Try again when the server is back."),
+    Told("permission denied", "The role may not read this.", "Grant it SELECT on the table and USAGE on its schema."),
+    Told("too many (clients|connections)|remaining connection slots", "The database has no connection to spare.",
+         "Try again later."),
+)
+
+
+class PostgresConfig(ConnectorConfig):
+    """How to reach a PostgreSQL database."""
+
+    host: str = Field(min_length=1, pattern=r"^[A-Za-z0-9_.:\-]+$", description="Name or address of the server.")
+    port: int = Field(default=5432, ge=1, le=65535)
+    database: str = Field(min_length=1)
+    user: str = Field(min_length=1, description="A role that may only read; see docs/connectors.md.")
+    password: SecretStr = Field(description="Kept in memory only.")
+    sslmode: Literal["disable", "allow", "prefer", "require", "verify-ca", "verify-full"] = "prefer"
+
+
+class PostgresDriver(Driver[PostgresConfig]):
+    """One PostgreSQL database."""
+
+    in_place: ClassVar[bool] = True
+
+    def open(self, con: duckdb.DuckDBPyConnection, statement_s: float) -> None:
+        c = self.config
+        load(con, "postgres_scanner")
+        con.execute(
+            f"CREATE SECRET {SOURCE} (TYPE postgres, HOST {literal(c.host)}, PORT {c.port}, DATABASE {literal(c.database)}, "
+            f"USER {literal(c.user)}, PASSWORD {literal(c.password.get_secret_value())})"
+        )
+        options = (
+            f"-c statement_timeout={int(statement_s * 1000)} -c default_transaction_read_only=on "
+            "-c idle_in_transaction_session_timeout=600000 -c standard_conforming_strings=on"
+        )
+        extra = (
+            f"options='{options}' sslmode={c.sslmode} connect_timeout={_CONNECT_S} application_name=lexsi_ds "
+            "keepalives_idle=30 keepalives_interval=10 keepalives_count=3"
+        )
+        con.execute(f"ATTACH {literal(extra)} AS {SOURCE} (TYPE postgres, SECRET {SOURCE}, READ_ONLY)")
+
+    def rights(self, con: duckdb.DuckDBPyConnection) -> Rights:
+        found = self._ask(con, _RIGHTS)
+        if not found:
+            return Rights()
+        role, superuser, more, writable = found[0]
+        warnings = []
+        if superuser:
+            warnings.append(f"The role {role} is a superuser, or may read files of the database's machine.")
+        elif more:
+            warnings.append(f"The role {role} may do more than read tables (make roles or databases, replicate, see all rows).")
+        if writable and not superuser:
+            warnings.append(f"The role {role} may change {writable} table{'s' * (writable != 1)}. Reading needs no such right.")
+        if warnings:
+            warnings.append("Give this connector a role that may only read; docs/connectors.md has the SQL.")
+        return Rights(tuple(warnings), bool(superuser))
+
+    def tables(self, con: duckdb.DuckDBPyConnection) -> list[SourceTable]:
+        return [
+            SourceTable(table, schema, comment, None if rows is None else int(rows), {"oid": int(oid)})
+            for schema, table, comment, rows, oid in self._ask(con, _TABLES)
+        ]
+
+    def columns(self, con: duckdb.DuckDBPyConnection, table: SourceTable, limits: Limits) -> Columns:
+        """Columns with their own names, types and comments."""
+        source = _relation(str(table.schema), table.table)
+        described = con.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+        check_width(Path(table.label), len(described), limits)
+        about = {row[0]: row for row in self._ask(con, _COLUMNS.format(oid=table.extra["oid"]))}
+        names, notes = unique_names([row[0] for row in described])
+        pairs = list(zip((row[0] for row in described), names, strict=True))
+        comments = {new: about[old][1] for old, new in pairs if old in about and about[old][1]}
+        loose = [new for old, new in pairs if old in about and about[old][2]]
+        if loose:
+            notes.append(
+                f"numeric without a precision came over as floating point (15 to 17 digits): {', '.join(loose[:8])}."
+            )
+        selected = ", ".join(f"{quoted(old)} AS {quoted(new)}" for old, new in pairs)
+        return Columns(f"SELECT {selected} FROM {source}", comments, tuple(notes))
+
+    def loaded(
+        self, con: duckdb.DuckDBPyConnection, table: SourceTable, name: str, scratch: Path, limits: Limits
+    ) -> Loaded:
+        columns = self.columns(con, table, limits)
+        options = {"format": "postgres", "schema": table.schema, "table": table.table}
+        return Loaded(name, columns.select, options, columns.notes, table.comment, columns.comments)
+
+    def relation(self, con: duckdb.DuckDBPyConnection, table: SourceTable) -> dict[str, Any]:
+        return {"schema": table.schema, "table": table.table}
+
+    def live_select(self, relation: Mapping[str, Any]) -> str:
+        return f"SELECT * FROM {_relation(relation['schema'], relation['table'])}"
+
+    def readable(self, error: Exception) -> LexsiError:
+        c = self.config
+        where = f"{c.user}@{c.host}:{c.port}/{c.database}"
+        if isinstance(error, duckdb.CatalogException):
+            return NotFound("A table of this database is not there any more.", where=where, to_do="Look at the list again.")
+        return told(scrub(str(error), c.secret_values()), _ERRORS, where=where)
+
+    def _ask(self, con: duckdb.DuckDBPyConnection, sql: str) -> list[tuple[Any, ...]]:
+        return con.execute(f"SELECT * FROM postgres_query({literal(SOURCE)}, {literal(sql)})").fetchall()
+
+
+def _relation(schema: str, table: str) -> str:
+    return f"{SOURCE}.{quoted(schema)}.{quoted(table)}"
