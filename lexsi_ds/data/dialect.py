@@ -1,6 +1,7 @@
-"""How a delimited text file is written: delimiter, quote, lines before the header, header and column names.
+"""How a delimited text file is written: delimiter, quote, escape; then which of its lines name the columns.
 
-DuckDB's sniffer finds the delimiter; what the first lines mean is decided here, where it can be said in a note.
+Delimiters and quotes are tried on the first lines: the pair wins whose rows have the same number of cells, with
+numbers, dates and clean words in them. Must never: read the whole file.
 """
 
 from __future__ import annotations
@@ -12,18 +13,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import duckdb
-
+from lexsi_ds.data.forms import is_value
+from lexsi_ds.data.header import Header, find_header, usual_width
 from lexsi_ds.data.text_file import TextFile
 
 _HEAD_CHARS = 512 << 10
 _HEAD_ROWS = 300
 _QUICK_CHARS = 64 << 10
+_LONGEST_FIELD = 64 << 20
 _DELIMITERS = (",", ";", "\t", "|")
-_NUMBER = re.compile(r"^\s*[+-]?(\d+([.,]\d*)*|[.,]\d+)([eE][+-]?\d+)?\s*%?\s*$")
-_YEAR = re.compile(r"^(19|20)\d\d$")
-_DATE = re.compile(r"^\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T].*)?\s*$")
+_RARE_DELIMITERS = ("\x01", "^", "~", "¦", ":")
+_UNUSED = ("\x1f", "\x1e", "\x1d")
+_LEAST_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -42,46 +45,69 @@ class Dialect:
     padded: bool
     """Rows may have fewer cells than the header; the missing ones are null."""
     notes: tuple[str, ...]
+    header_lines: tuple[int, ...] = ()
+    """Numbers of the lines that hold names, from 1."""
+    first_line: int = 1
+    """The first line that is neither title nor comment."""
 
 
-def sniff_dialect(
-    con: duckdb.DuckDBPyConnection, file: TextFile, suffix: str, options: Mapping[str, object]
-) -> Dialect:
-    """Find the dialect. ``options`` may fix ``delimiter``, ``quote`` and ``header``."""
+@dataclass(frozen=True)
+class _Rows:
+    """The first rows, without blank lines, and the line on which each ends."""
+
+    cells: list[list[str]]
+    ends: list[int]
+
+
+def sniff_dialect(file: TextFile, suffix: str, options: Mapping[str, Any]) -> Dialect:
+    """Find the dialect. ``options`` may fix ``delimiter``, ``quote``, ``escape``, ``header``, ``header_lines``, ``skip``."""
     head = _head(file.path)
-    delimiter, quote, escape = _marks(con, file.path, head, suffix)
-    delimiter = str(options.get("delimiter") or delimiter)
-    quote = str(options.get("quote", quote))
-    rows, ends = _rows(head, delimiter, quote)
-    width = _usual_width(rows)
-    first = _first_row(rows, width)
-    body = rows[first + 1 :]
-    header = bool(options["header"]) if "header" in options else _looks_like_header(rows[first], body)
+    delimiter, quote, escape = _marks(head, suffix, options)
+    rows = _rows(head, delimiter, quote, escape)
+    first, lines = _fixed(rows, options)
+    found = find_header(rows.cells, first=first, lines=lines)
+    return _dialect(rows, found, delimiter, quote, escape)
+
+
+def _dialect(rows: _Rows, found: Header, delimiter: str, quote: str, escape: str) -> Dialect:
+    ends = rows.ends
     notes = []
-    if first:
-        notes.append(f"{first} line{'s' * (first > 1)} before the column names (titles or comments) not read as data.")
-    names = list(rows[first]) if header else []
-    if not header:
-        notes.append("The file has no line of column names; they were numbered.")
-    padded = bool(names) and width < len(names)
-    if padded:
-        notes.append("Rows have fewer cells than there are column names; the missing cells are missing values.")
-    if width == len(names) + 1 and names and any(row[-1].strip() for row in body if len(row) == width):
-        names.insert(0, "row_name")
-        notes.append("The first column has no name in the header; it is called row_name.")
-    names += [""] * (width - len(names))
-    unique, said = unique_names(names)
-    skip = ends[first] if header else (ends[first - 1] if first else 0)
+    before = ends[found.first - 1] if found.first else 0
+    if found.first:
+        what = "titles or comments"
+        count = found.first
+        notes.append(f"{count} line{'s' * (count > 1)} before the column names ({what}) not read as data.")
+    unique, said = unique_names(found.names)
+    last = found.first + found.lines - 1
     return Dialect(
-        delimiter, quote, escape, header, skip, unique, tuple(not n.strip() for n in names), padded,
-        tuple(notes + (said if header else [])),
+        delimiter, quote, escape, found.lines > 0, ends[last] if found.lines else before, unique,
+        tuple(not n.strip() for n in found.names), found.padded,
+        tuple(notes) + found.notes + tuple(said if found.lines else []),
+        tuple(ends[found.first : last + 1]), before + 1,
     )  # fmt: skip
 
 
+def _fixed(rows: _Rows, options: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    """First row and number of header rows that a person chose."""
+    if lines := options.get("header_lines"):
+        chosen = [i for i, end in enumerate(rows.ends) if end in set(lines)]
+        if chosen:
+            return chosen[0], chosen[-1] - chosen[0] + 1
+    first = None
+    if options.get("skip") is not None and "skip" in options:
+        first = next((i for i, end in enumerate(rows.ends) if end > int(options["skip"])), 0)
+    if "header" not in options:
+        return first, None
+    return first, int(bool(options["header"]))
+
+
 def likely_width(file: TextFile) -> int:
-    """Columns as the first lines suggest: a quick look, before DuckDB's sniffer spends long on a monstrous file."""
-    rows, _ = _rows(_head(file.path)[:_QUICK_CHARS], _most_regular(_head(file.path)[:_QUICK_CHARS]), '"')
-    return _usual_width(rows)
+    """Columns as the first lines suggest: a quick look, before more time is spent on a monstrous file."""
+    head = _head(file.path)[:_QUICK_CHARS]
+    line = head.partition("\n")[0]
+    return max(line.count(d) + 1 for d in _DELIMITERS) if len(line) > _QUICK_CHARS // 2 else usual_width(
+        max((_rows(head, d, '"', '"').cells for d in _DELIMITERS), key=lambda cells: _score(cells)[0])
+    )
 
 
 def unique_names(names: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
@@ -115,40 +141,79 @@ def _head(path: Path) -> str:
         return text if len(text) < _HEAD_CHARS else text[: text.rfind("\n") + 1] or text
 
 
-def _marks(con: duckdb.DuckDBPyConnection, path: Path, head: str, suffix: str) -> tuple[str, str, str]:
-    """Delimiter, quote and escape."""
+def _marks(head: str, suffix: str, options: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Delimiter, quote and escape: those chosen, else the likeliest."""
+    quote = str(options["quote"]) if "quote" in options else _quote(head)
+    escape = str(options.get("escape") or ("\\" if quote and f"\\{quote}" in head and quote * 2 not in head else quote))
+    if given := options.get("delimiter"):
+        return _delimiter(str(given)), quote, escape
     line = next((x for x in head.splitlines() if x.strip()), "")
-    if suffix in (".tsv", ".tab") and "\t" in line:
-        return "\t", '"', '"'
-    try:
-        found = con.execute(
-            "SELECT Delimiter, Quote, Escape FROM sniff_csv(?, all_varchar = true, ignore_errors = true)", [str(path)]
-        ).fetchone()
-    except duckdb.Error:
-        found = None
-    if found is None or found[0] not in _DELIMITERS or (found[0] not in line and len(line) > 0):
-        return _most_regular(head), '"', '"'
-    quote = found[1] if found[1] in ('"', "'") else '"'
-    return found[0], quote, found[2] if found[2] == "\\" else quote
+    if line.lower().startswith("sep=") and len(line.strip()) == 5:
+        return line.strip()[4], quote, escape
+    if suffix in (".tsv", ".tab") and "\t" in head:
+        return "\t", quote, escape
+    scored = {d: _score(_rows(head, d, quote, escape).cells) for d in _DELIMITERS if d in head}
+    best = max(scored, key=lambda d: scored[d][0], default=None)
+    if best is None or scored[best][1] < 2:
+        rare = {d: _score(_rows(head, d, quote, escape).cells) for d in _RARE_DELIMITERS if d in head}
+        rare = {d: s for d, s in rare.items() if s[1] > 1 and s[2] > 0.9 and (d != ":" or s[1] > 2)}
+        best = max(rare, key=lambda d: rare[d][0], default=None)
+    if best is None or (best in scored and scored[best][2] < _LEAST_SHARE):
+        return next(d for d in (*_DELIMITERS, *_UNUSED) if d not in head), quote, escape
+    return best, quote, escape
 
 
-def _most_regular(head: str) -> str:
-    """The delimiter that cuts most of the first lines into the same number of cells; a comma when none does."""
-
-    def score(delimiter: str) -> tuple[float, int]:
-        rows, _ = _rows(head, delimiter, '"')
-        width, count = Counter(len(r) for r in rows).most_common(1)[0] if rows else (1, 0)
-        return (count / max(len(rows), 1) if width > 1 else 0.0, width)
-
-    return max(_DELIMITERS, key=score)
+def _delimiter(given: str) -> str:
+    names = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
+    return names.get(given.lower(), given)[:1] or ","
 
 
-def _rows(head: str, delimiter: str, quote: str) -> tuple[list[list[str]], list[int]]:
+def _quote(head: str) -> str:
+    """A single quote only where cells begin and end with it and none does with a double quote."""
+    single = len(re.findall(r"(?:^|[,;\t|])'[^'\n]*'(?=[,;\t|\r\n]|$)", head, re.MULTILINE))
+    double = len(re.findall(r'(?:^|[,;\t|])"[^"]*"(?=[,;\t|\r\n]|$)', head, re.MULTILINE))
+    return "'" if single > 2 and single > 3 * double else '"'
+
+
+def _score(rows: list[list[str]]) -> tuple[float, int, float]:
+    """How well rows hang together: score, usual width, and the share of rows that have it."""
+    if not rows:
+        return 0.0, 1, 0.0
+    counts = Counter(len(row) for row in rows)
+    width = max(counts, key=lambda w: (counts[w] * (w - 1) / w, w))
+    if width < 2:
+        return 0.0, 1, counts[width] / len(rows)
+    start = next(i for i, row in enumerate(rows) if len(row) == width)
+    share = counts[width] / (len(rows) - start)
+    alike = [row for row in rows if len(row) == width]
+    cells = [cell for row in alike[:100] for cell in row[:60]]
+    clean = sum(_is_clean(cell) for cell in cells) / len(cells)
+    covered = counts[width] / len(rows)
+    return share * share * (0.2 + 0.8 * clean) * (width - 1) / width * (0.5 + 0.5 * covered), width, share
+
+
+def _is_clean(cell: str) -> bool:
+    """A number, a date, or words without a delimiter or half a quote in them."""
+    text = cell.strip()
+    if not text or is_value(text):
+        return True
+    if any(mark in text for mark in ";\t|") or re.search(r",\S", text):
+        return False
+    return not (text[0] in "\"'" or text[-1] == '"')
+
+
+def _rows(head: str, delimiter: str, quote: str, escape: str) -> _Rows:
     """The first rows, without blank lines, and for each the number of lines read up to its end."""
+    if csv.field_size_limit() < _LONGEST_FIELD:
+        csv.field_size_limit(_LONGEST_FIELD)
     rows: list[list[str]] = []
     ends: list[int] = []
     quoting = csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE
-    reader = csv.reader(io.StringIO(head, newline=""), delimiter=delimiter, quotechar=quote or None, quoting=quoting)
+    slashed = bool(quote) and escape == "\\"
+    reader = csv.reader(
+        io.StringIO(head, newline=""), delimiter=delimiter, quotechar=quote or None, quoting=quoting,
+        escapechar="\\" if slashed else None, doublequote=not slashed,
+    )  # fmt: skip
     try:
         for row in reader:
             if row:
@@ -158,43 +223,7 @@ def _rows(head: str, delimiter: str, quote: str) -> tuple[list[list[str]], list[
                 break
     except csv.Error:
         pass
-    return rows or [[""]], ends or [1]
-
-
-def _usual_width(rows: list[list[str]]) -> int:
-    """Cells of most rows; when rows disagree the wider wins a tie."""
-    counts = Counter(len(row) for row in rows)
-    return max(counts, key=lambda width: (counts[width], width))
-
-
-def _first_row(rows: list[list[str]], width: int) -> int:
-    """Index of the first row that is not a title or a comment."""
-    for index, row in enumerate(rows[:50]):
-        filled = sum(bool(cell.strip()) for cell in row)
-        if row[0].lstrip("\ufeff").startswith("#") and index + 1 < len(rows):
-            continue
-        if width > 2 and filled <= 1 and index + 1 < len(rows):
-            continue
-        return index
-    return 0
-
-
-def _is_value(cell: str) -> bool:
-    return bool(_NUMBER.match(cell) or _DATE.match(cell))
-
-
-def _looks_like_header(first: list[str], body: list[list[str]]) -> bool:
-    """Names stand above values of another kind, or are not found again among the values."""
-    if not body:
-        return not all(_is_value(cell) for cell in first if cell.strip()) or not any(c.strip() for c in first)
-    if all(_is_value(cell) for cell in first if cell.strip()):
-        return False
-    for position, cell in enumerate(first):
-        below = [row[position] for row in body if len(row) > position and row[position].strip()]
-        if cell.strip() and not _is_value(cell) and below and all(_is_value(value) for value in below):
-            return True
-    values = [cell.strip() for cell in first if _is_value(cell)]
-    if values:  # a row of years above a column of names is a header all the same
-        return len(values) < len(first) and all(_YEAR.match(v) for v in values) and values == sorted(set(values))
-    again = sum(any(len(r) > i and r[i] == cell for r in body) for i, cell in enumerate(first) if cell.strip())
-    return again <= len(first) // 3
+    if len(rows) > 2 and len(rows[-1]) == 1 and len(rows[-1][0]) > 10_000:  # an open quote swallowed the rest
+        rows.pop()
+        ends.pop()
+    return _Rows(rows or [[""]], ends or [1])

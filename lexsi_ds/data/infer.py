@@ -1,40 +1,39 @@
 """Types of text columns, found from all rows: a column is a number or a date only if every value is one.
 
 A sample proposes, the whole column decides, so a late odd value costs a type, never a row. Blank cells become missing
-and are counted. Must never: drop a leading zero, guess a day from a month, or turn yes and no into something else.
+and are counted. Must never: drop a leading zero, guess a day from a month in silence, or turn yes and no into
+something else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import duckdb
 
+from lexsi_ds.data.decide import Decision, Forms, Hints, decide_all
+from lexsi_ds.data.forms import (
+    ADORNED,
+    BIG,
+    DATE_FORMS,
+    DATED,
+    INTEGER,
+    LEADING_ZERO,
+    LONG,
+    MISSING_CODES,
+    MISSING_WORDS,
+    STYLES,
+    TRUTH,
+    moment,
+)
+from lexsi_ds.data.numbers import bare, number_sql
+from lexsi_ds.data.plan import Suggestion
+
 _SAMPLE_ROWS, _LEAST_SAMPLE, _SAMPLE_CELLS = 10_000, 200, 400_000
 _BATCH = 40
-_TOKENS = ("NA", "N/A", "#N/A", "NULL", "NONE", "NAN", "NIL", "?", "-", "--", ".", "(NULL)", "MISSING")
-"""Words for a missing value, in upper case. They count as missing only where everything else is a number or a date."""
-_INTEGER = r"[+-]?\d{1,18}"
-_ZERO = r"[+-]?0\d+"
-_LONG = r"[+-]?\d{19,}"
-_TRUTH = "(?i)true|false"
-_DECIMAL = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?"
-_POINTED = r"[+-]?\d{1,3}(\.\d{3})+"
-_COMMA = r"[+-]?(\d+|\d{1,3}(\.\d{3})+)?,\d+"
-_COMMA_CLEAR = r"[+-]?(\d+|\d{1,3}(\.\d{3})+)?,(\d{1,2}|\d{4,})|[+-]?(0|\d{4,}|\d{1,3}(\.\d{3})+),\d{3}"
-_GROUPED = r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?"
-_GROUPED_CLEAR = r"[+-]?\d{1,3}((,\d{3})+\.\d+|(,\d{3}){2,})"
-_CLOCK = r"([ T]\d{1,2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?"
-
-_FORMATS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "iso": (rf"\d{{4}}-\d{{2}}-\d{{2}}{_CLOCK}Z?", ()),
-    "compact": (r"\d{8}T\d{6}Z?", ("%Y%m%dT%H%M%S", "%Y%m%dT%H%M%SZ")),
-    "ymd": (rf"\d{{4}}/\d{{1,2}}/\d{{1,2}}{_CLOCK}", ("%Y/%m/%d", "%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S")),
-    "dotted": (rf"\d{{1,2}}\.\d{{1,2}}\.\d{{4}}{_CLOCK}", ("%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S")),
-    "dmy": (rf"\d{{1,2}}/\d{{1,2}}/\d{{4}}{_CLOCK}", ("%d/%m/%Y", "%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S")),
-    "mdy": (rf"\d{{1,2}}/\d{{1,2}}/\d{{4}}{_CLOCK}", ("%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S")),
-}
+_CODE_LIKE = r"[A-Z]{2,3}"
+_MOST_ODD = 5
 
 
 @dataclass(frozen=True)
@@ -55,71 +54,54 @@ class Typed:
     notes: tuple[str, ...] = ()
     empty: bool = False
     """No value was seen."""
+    decision: Decision | None = None
+    missing: tuple[str, ...] = ()
+    """Codes that became missing."""
+    suggestions: tuple[Suggestion, ...] = ()
 
 
 @dataclass(frozen=True)
-class _Counts:
-    """What values of a column look like. ``words`` are the missing-value words; ``filled`` is without them and blanks."""
+class _Missing:
+    """Blank cells and cells with a code for a missing value, of the whole column."""
 
     blank: int = 0
     words: int = 0
-    filled: int = 0
-    integers: int = 0
-    zeros: int = 0
-    long: int = 0
-    decimals: int = 0
-    pointed: int = 0
-    integers_or_pointed: int = 0
-    commas: int = 0
-    commas_clear: int = 0
-    commas_or_integers: int = 0
-    grouped: int = 0
-    grouped_clear: int = 0
-    truths: int = 0
-    dates: Mapping[str, int] | None = None
-
-    def all_dates(self, kind: str) -> bool:
-        """Whether every value is a date of this format."""
-        return self.filled > 0 and self.dates is not None and self.dates[kind] == self.filled
 
 
 @dataclass(frozen=True)
-class _Habits:
-    """What the file as a whole makes clear, for columns that alone do not."""
+class _Table:
+    """The table at work, and what is known of it beforehand."""
 
-    decimal_comma: bool = False
-    decimal_point: bool = False
-    date_order: str | None = None
+    con: duckdb.DuckDBPyConnection
+    name: str
+    hints: Hints = field(default_factory=Hints)
 
 
 def infer_columns(
-    con: duckdb.DuckDBPyConnection, table: str, columns: Sequence[TextColumn], *, date_order: str | None = None
+    con: duckdb.DuckDBPyConnection, table: str, columns: Sequence[TextColumn], hints: Hints | None = None
 ) -> list[Typed]:
-    """Type every text column of ``table`` (a quoted name). ``date_order`` settles 01/02/2020: ``dmy`` or ``mdy``."""
+    """Type every text column of ``table`` (a quoted name). ``hints`` hold what a person chose and what the file shows."""
+    at = _Table(con, table, hints or Hints())
     rows = max(_LEAST_SAMPLE, min(_SAMPLE_ROWS, _SAMPLE_CELLS // max(len(columns), 1)))
-    counts = _count(con, f"(SELECT * FROM {table} LIMIT {rows})", columns)
-    typed = _decide_all(columns, counts, date_order)
+    forms = _count(at, f"(SELECT * FROM {table} LIMIT {rows})", columns)
+    typed = _type_all(at, columns, forms)
     total = con.execute(f"SELECT count(*) FROM {table}").fetchone()
     if total is not None and total[0] > rows:
-        open_questions = {t.column.raw for t in typed.values() if t.type == "VARCHAR" and (t.notes or t.empty)}
-        wrong = open_questions | _refuted(con, table, [t for t in typed.values() if t.type != "VARCHAR"])
-        counts |= _count(con, table, [c for c in columns if c.raw in wrong])
-        typed = _decide_all(columns, counts, date_order)
-        counts |= _count_missing(con, table, [c for c in columns if c.raw not in wrong])
-    midnight = _all_at_midnight(con, table, [t for t in typed.values() if t.type == "TIMESTAMP"])
-    return [_finish(typed[c.raw], counts[c.raw], c.raw in midnight) for c in columns]
+        unsure = {t.column.raw for t in typed.values() if t.type == "VARCHAR" and _may_change(t)}
+        wrong = unsure | _refuted(at, [t for t in typed.values() if t.type != "VARCHAR"])
+        forms |= _count(at, table, [c for c in columns if c.raw in wrong])
+        typed = _type_all(at, columns, forms)
+    missing = _count_missing(at, table, columns)
+    midnight = _all_at_midnight(at, [t for t in typed.values() if t.type == "TIMESTAMP"])
+    return [_finish(at, typed[c.raw], missing[c.raw], c.raw in midnight) for c in columns]
 
 
-def _finish(t: Typed, c: _Counts, midnight: bool) -> Typed:
-    """A timestamp that always falls on midnight is a date; and what became missing is said."""
-    if midnight:
-        t = replace(t, type="DATE", expression=f"CAST({t.expression} AS DATE)")
-    said = list(t.notes)
-    if c.blank:
-        said.append(f"{c.blank:,} blank value{'s' * (c.blank > 1)} of {t.column.name} became missing.")
-    if c.words and t.type != "VARCHAR":
-        said.append(f"{c.words:,} value{'s' * (c.words > 1)} of {t.column.name} such as NA or ? became missing.")
-    return replace(t, notes=tuple(said))
+def _may_change(t: Typed) -> bool:
+    """Whether more rows could give text another type: it was empty, or two readings were open."""
+    return t.empty or (t.decision is not None and t.decision.open)
+
+
+# -- what cells look like -------------------------------------------------------------------------------------------
 
 
 def _quoted(name: str) -> str:
@@ -134,174 +116,251 @@ def _trimmed(column: TextColumn) -> str:
     return _trim(_quoted(column.raw))
 
 
-def _is_word(text: str) -> str:
-    words = ", ".join(f"'{w}'" for w in _TOKENS)
-    return f"upper({text}) IN ({words})"
+def _literals(words: Sequence[str]) -> str:
+    return ", ".join("'" + w.replace("'", "''") + "'" for w in words)
 
 
-def _filled(column: TextColumn) -> str:
-    """Whether there is a value that is neither blank nor a word for a missing one."""
+def _is_chosen(at: _Table, text: str, raw: str) -> str:
+    """Whether a cell is a code that a person said is missing: the same text, or the same number."""
+    codes = at.hints.missing_of(raw)
+    if not codes:
+        return "false"
+    tests = [f"{text} IN ({_literals(codes)})"]
+    numbers = [code for code in codes if _as_number(code) is not None]
+    if numbers:
+        listed = ", ".join(str(_as_number(code)) for code in numbers)
+        tests.append(f"try_cast(replace({text}, ',', '.') AS DOUBLE) IN ({listed})")
+    return "(" + " OR ".join(tests) + ")"
+
+
+def _as_number(code: str) -> float | None:
+    try:
+        return float(code.replace(",", "."))
+    except ValueError:
+        return None
+
+
+def _is_missing(at: _Table, text: str, raw: str) -> str:
+    """Whether a cell is a word for a missing value, or a code that was chosen."""
+    return f"(upper({text}) IN ({_literals(sorted(MISSING_WORDS))}) OR {_is_chosen(at, text, raw)})"
+
+
+def _filled(at: _Table, column: TextColumn) -> str:
     text = _trimmed(column)
-    return f"({text} <> '' AND NOT {_is_word(text)})"
+    return f"({text} <> '' AND NOT {_is_missing(at, text, column.raw)})"
 
 
-def _count(con: duckdb.DuckDBPyConnection, table: str, columns: Sequence[TextColumn]) -> dict[str, _Counts]:
+def _count(at: _Table, table: str, columns: Sequence[TextColumn]) -> dict[str, Forms]:
     """Count the forms of values, looking at each distinct value once."""
     if not columns:
         return {}
-    listed = ", ".join(_quoted(c.raw) for c in columns)
-    rows = con.execute(
-        f"""WITH cells AS (UNPIVOT (SELECT {listed} FROM {table}) ON COLUMNS(*) INTO NAME cell_of VALUE cell),
-            counted AS (SELECT cell_of, cell, count(*) AS n FROM cells GROUP BY ALL),
-            trimmed AS (SELECT cell_of, {_trim("cell")} AS t, n FROM counted),
-            judged AS (SELECT *, t <> '' AND NOT {_is_word("t")} AS filled FROM trimmed)
-            SELECT cell_of, {', '.join(_count_parts())} FROM judged GROUP BY cell_of"""
-    ).fetchall()
-    result = {c.raw: _Counts(dates=dict.fromkeys(_FORMATS, 0)) for c in columns}
-    for raw, *numbers in rows:
-        plain, dates = numbers[: -len(_FORMATS)], numbers[-len(_FORMATS) :]
-        result[raw] = _Counts(*plain, dates=dict(zip(_FORMATS, dates, strict=True)))
+    result = _count_forms(at, table, columns, bared=False)
+    adorned = [c for c in columns if 0 < result[c.raw].n["adorned"] == result[c.raw].n["filled"]]
+    adorned = [c for c in adorned if not result[c.raw].is_number]
+    if adorned:
+        bared = _count_forms(at, table, adorned, bared=True)
+        result |= {raw: forms for raw, forms in bared.items() if forms.is_number and forms.one_sign}
     return result
 
 
-def _count_parts() -> list[str]:
-    """Aggregates in the order of the fields of ``_Counts``, then one a date format."""
+def _count_forms(at: _Table, table: str, columns: Sequence[TextColumn], *, bared: bool) -> dict[str, Forms]:
+    listed = ", ".join(_quoted(c.raw) for c in columns)
+    chosen = [c.raw for c in columns if at.hints.missing_of(c.raw)]
+    own = " ".join(f"WHEN cell_of = '{raw}' THEN {_is_chosen(at, 't', raw)}" for raw in chosen)
+    missing = f"upper(t) IN ({_literals(sorted(MISSING_WORDS))})" + (f" OR CASE {own} ELSE false END" if own else "")
+    parts = _count_parts()
+    text = bare("t0") if bared else "t0"
+    signs = "list(DISTINCT regexp_extract(t0, '[$€£¥₹%]|USD|EUR|GBP|CHF|CZK|JPY|Kč|zł|kr')) FILTER (WHERE filled)"
+    signs = signs if bared else "NULL"
+    rows = at.con.execute(
+        f"""WITH cells AS (UNPIVOT (SELECT {listed} FROM {table}) ON COLUMNS(*) INTO NAME cell_of VALUE cell),
+            counted AS (SELECT cell_of, cell, count(*) AS n FROM cells GROUP BY ALL),
+            trimmed AS (SELECT cell_of, {_trim("cell")} AS t0, n FROM counted),
+            shown AS (SELECT cell_of, t0, {text} AS t, n FROM trimmed),
+            judged AS (SELECT *, t <> '' AND NOT ({missing}) AS filled, ({missing}) AS word,
+                       strlen(t) < 42 AS short, strlen(t) < 42 AND regexp_full_match(t, '{DATED}') AS dated FROM shown)
+            SELECT cell_of, {', '.join(parts.values())}, {signs} FROM judged GROUP BY cell_of"""
+    ).fetchall()
+    result = {c.raw: Forms(dict.fromkeys(parts, 0)) for c in columns}
+    for raw, *numbers, signs in rows:
+        found = tuple(sorted(signs or ()))
+        result[raw] = Forms(dict(zip(parts, numbers, strict=True)), bared, found)
+    return result
+
+
+def _count_parts() -> dict[str, str]:
+    """Aggregates by name."""
 
     def count(test: str) -> str:
         return f"CAST(coalesce(sum(n) FILTER (WHERE {test}), 0) AS BIGINT)"
 
-    def matches(*patterns: str) -> str:
-        return count("filled AND (" + " OR ".join(f"regexp_full_match(t, '{p}')" for p in patterns) + ")")
+    def matches(pattern: str) -> str:
+        return count(f"CASE WHEN filled AND short THEN regexp_full_match(t, '{_sql(pattern)}') ELSE false END")
 
-    return [
-        count("t = ''"), count(_is_word("t")), count("filled"),
-        matches(_INTEGER), matches(_ZERO), matches(_LONG), matches(_DECIMAL), matches(_POINTED),
-        matches(_INTEGER, _POINTED), matches(_COMMA), matches(_COMMA_CLEAR), matches(_COMMA, _INTEGER, _POINTED),
-        matches(_GROUPED, _DECIMAL), matches(_GROUPED_CLEAR),
-        matches(_TRUTH),
-        *(count(f"filled AND {_moment('t', kind)} IS NOT NULL") for kind in _FORMATS),
-    ]  # fmt: skip
+    parts = {
+        "blank": count("t = ''"), "words": count("word"), "filled": count("filled"), "integer": matches(INTEGER),
+        "zero": matches(LEADING_ZERO), "long": matches(LONG), "big": matches(BIG), "truth": matches(TRUTH),
+        "adorned": matches(ADORNED), "eight": matches(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])"),
+    }  # fmt: skip
+    for i, style in enumerate(STYLES):
+        parts[f"style{i}"] = matches(style.pattern)
+        parts[f"whole{i}"] = matches(style.whole)
+        if style.thousands:
+            parts[f"grouped{i}"] = matches(style.grouped)
+    parts["comma3"] = matches(r"[+-]?[1-9]\d{0,2},\d{3}")
+    parts["point3"] = matches(r"[+-]?[1-9]\d{0,2}\.\d{3}")
+    for name in DATE_FORMS:
+        parts[f"date:{name}"] = count(f"CASE WHEN filled AND dated THEN ({moment('t', name)}) IS NOT NULL ELSE false END")
+    return parts
 
 
-def _count_missing(con: duckdb.DuckDBPyConnection, table: str, columns: Sequence[TextColumn]) -> dict[str, _Counts]:
+def _sql(pattern: str) -> str:
+    return pattern.replace("'", "''")
+
+
+def _count_missing(at: _Table, table: str, columns: Sequence[TextColumn]) -> dict[str, _Missing]:
     """Only blanks and words for missing values, over all rows."""
-    result: dict[str, _Counts] = {}
+    result: dict[str, _Missing] = {}
     for start in range(0, len(columns), _BATCH):
         batch = columns[start : start + _BATCH]
         parts = [
             f"count(*) FILTER (WHERE {test})"
             for c in batch
-            for test in (f"{_trimmed(c)} = ''", _is_word(_trimmed(c)))
+            for test in (f"{_trimmed(c)} = ''", _is_missing(at, _trimmed(c), c.raw))
         ]
-        row = con.execute(f"SELECT {', '.join(parts)} FROM {table}").fetchone()
+        row = at.con.execute(f"SELECT {', '.join(parts)} FROM {table}").fetchone()
         assert row is not None
-        result |= {c.raw: _Counts(blank=row[2 * i], words=row[2 * i + 1]) for i, c in enumerate(batch)}
+        result |= {c.raw: _Missing(row[2 * i], row[2 * i + 1]) for i, c in enumerate(batch)}
     return result
 
 
-def _all_at_midnight(con: duckdb.DuckDBPyConnection, table: str, typed: Sequence[Typed]) -> set[str]:
+# -- from forms to types --------------------------------------------------------------------------------------------
+
+
+def _type_all(at: _Table, columns: Sequence[TextColumn], forms: Mapping[str, Forms]) -> dict[str, Typed]:
+    names = {c.raw: c.name for c in columns}
+    decided = decide_all(names, {c.raw: forms[c.raw] for c in columns}, at.hints)
+    return {c.raw: _typed(c, decided[c.raw]) for c in columns}
+
+
+def _typed(column: TextColumn, d: Decision) -> Typed:
+    text = _trimmed(column)
+    if d.style is not None:
+        shown = bare(text) if d.bared else text
+        expression = number_sql(shown, d.style, whole=d.type == "BIGINT")
+    elif d.type == "BOOLEAN":
+        expression = f"CASE WHEN regexp_full_match({text}, '{TRUTH}') THEN try_cast({text} AS BOOLEAN) END"
+    elif d.dates:
+        made = [moment(text, name) if name != "eight" else f"try_strptime({text}, '%Y%m%d')" for name in d.dates]
+        expression = made[0] if len(made) == 1 else f"coalesce({', '.join(made)})"
+    else:
+        expression = f"CASE WHEN {text} = '' THEN NULL ELSE {_quoted(column.raw)} END"
+    return Typed(column, d.type, expression, d.notes, d.empty, d, suggestions=d.suggestions)
+
+
+def _finish(at: _Table, t: Typed, m: _Missing, midnight: bool) -> Typed:
+    """A timestamp that always falls on midnight is a date; and what became missing is said."""
+    if midnight:
+        t = replace(t, type="DATE", expression=f"CAST({t.expression} AS DATE)")
+    name, said = t.column.name, list(t.notes)
+    if m.blank:
+        said.append(f"{m.blank:,} blank value{'s' * (m.blank > 1)} of {name} became missing.")
+    codes: dict[str, int] = {}
+    if m.words:
+        codes = _codes_seen(at, t)
+        total = sum(codes.values())
+        if codes:
+            shown = " or ".join(list(codes)[:3])
+            said.append(f"{total:,} value{'s' * (total > 1)} of {name} such as {shown} became missing.")
+    if codes and t.type == "VARCHAR":
+        text = _trimmed(t.column)
+        expression = f"CASE WHEN {text} IN ({_literals(['', *codes])}) THEN NULL ELSE {_quoted(t.column.raw)} END"
+        t = replace(t, expression=expression)
+    t = replace(t, notes=tuple(said), missing=tuple(codes))
+    if t.decision is not None and t.decision.forced:
+        return _with_misfits(at, t)
+    return _with_odd(at, t) if t.type == "VARCHAR" and t.decision is not None and t.decision.nearly else t
+
+
+def _codes_seen(at: _Table, t: Typed) -> dict[str, int]:
+    """Codes that stand for a missing value in this column, and how often; in text only where nothing speaks against it."""
+    text = _trimmed(t.column)
+    test = _is_missing(at, text, t.column.raw)
+    found = dict(
+        at.con.execute(
+            f"SELECT {text}, count(*) FROM {at.name} WHERE {test} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 20"
+        ).fetchall()
+    )
+    if t.type != "VARCHAR" or t.empty:
+        return found
+    chosen = at.hints.missing_of(t.column.raw)
+    if at.hints.codes_in_text:
+        codes = {c: n for c, n in found.items() if c in MISSING_CODES or c in chosen}
+    else:
+        codes = {c: n for c, n in found.items() if c in chosen}
+    if "-" in codes and "-" not in chosen and _has(at, f"{text} = '+'"):
+        codes.pop("-")
+    other = f"{text} NOT IN ('NA', '') AND NOT regexp_full_match({text}, '{_CODE_LIKE}')"
+    if "NA" in codes and "NA" not in chosen and not _has(at, other):
+        codes.pop("NA")  # among codes of two or three letters it may be Namibia
+    return codes
+
+
+def _has(at: _Table, test: str) -> bool:
+    return at.con.execute(f"SELECT 1 FROM {at.name} WHERE {test} LIMIT 1").fetchone() is not None
+
+
+def _with_misfits(at: _Table, t: Typed) -> Typed:
+    """For a type that a person chose: how many values do not fit it."""
+    row = at.con.execute(
+        f"SELECT count(*) FROM {at.name} WHERE {_filled(at, t.column)} AND ({t.expression}) IS NULL"
+    ).fetchone()
+    if not row or not row[0]:
+        return t
+    said = f"{row[0]:,} value{'s' * (row[0] > 1)} of {t.column.name} did not fit the chosen type and became missing."
+    return replace(t, notes=(*t.notes, said))
+
+
+def _with_odd(at: _Table, t: Typed) -> Typed:
+    """Text that is nearly all numbers or dates: name the few values that are in the way."""
+    assert t.decision is not None
+    text, patterns = _trimmed(t.column), t.decision.nearly
+    test = " OR ".join(f"({p.format(t=text)})" for p in patterns)
+    rows = at.con.execute(
+        f"SELECT {text}, count(*) FROM {at.name} WHERE {_filled(at, t.column)} AND NOT ({test}) GROUP BY 1 "
+        f"ORDER BY 2 DESC, 1 LIMIT {_MOST_ODD + 1}"
+    ).fetchall()
+    if not rows or len(rows) > _MOST_ODD:
+        return t
+    values, count = tuple(str(r[0]) for r in rows), sum(r[1] for r in rows)
+    shown = ", ".join(v[:30] for v in values)
+    said = f"{t.column.name} was kept as text because of {count:,} value{'s' * (count > 1)}: {shown}."
+    suggestion = Suggestion(kind="missing", column=t.column.name, values=values, count=count, said=said)
+    return replace(t, notes=(*t.notes, said), suggestions=(*t.suggestions, suggestion))
+
+
+def _all_at_midnight(at: _Table, typed: Sequence[Typed]) -> set[str]:
     """Raw names of timestamps without a time of day."""
     if not typed:
         return set()
     parts = [f"bool_and(CAST({t.expression} AS TIME) = TIME '00:00:00')" for t in typed]
-    row = con.execute(f"SELECT {', '.join(parts)} FROM {table}").fetchone()
-    return {t.column.raw for t, found in zip(typed, row or (), strict=True) if found}
+    row = at.con.execute(f"SELECT {', '.join(parts)} FROM {at.name}").fetchone()
+    never = {t.column.raw for t in typed if t.decision is not None and t.decision.forced == "timestamp"}
+    return {t.column.raw for t, found in zip(typed, row or (), strict=True) if found} - never
 
 
-def _moment(text: str, kind: str) -> str:
-    """A timestamp when ``text`` has this format and names a real day; else null."""
-    pattern, formats = _FORMATS[kind]
-    listed = ", ".join(f"'{f}'" for f in formats)
-    spaced = text if kind == "compact" else f"replace({text}, 'T', ' ')"
-    made = f"try_strptime({spaced}, [{listed}])" if formats else f"try_cast(rtrim({text}, 'Z') AS TIMESTAMP)"
-    return f"CASE WHEN regexp_full_match({text}, '{pattern}') THEN {made} END"
-
-
-def _habits(counts: Iterable[_Counts], date_order: str | None) -> _Habits:
-    comma = point = False
-    orders = {date_order} - {None}
-    for c in counts:
-        comma |= c.filled > 0 and c.commas_or_integers == c.filled and c.commas_clear > 0
-        point |= c.filled > 0 and c.decimals == c.filled and c.integers_or_pointed < c.filled
-        if c.all_dates("dmy") != c.all_dates("mdy"):
-            orders.add("dmy" if c.all_dates("dmy") else "mdy")
-    return _Habits(comma, point, orders.pop() if len(orders) == 1 else None)
-
-
-def _decide_all(
-    columns: Sequence[TextColumn], counts: Mapping[str, _Counts], date_order: str | None
-) -> dict[str, Typed]:
-    habits = _habits(counts.values(), date_order)
-    return {c.raw: _decide(c, counts[c.raw], habits) for c in columns}
-
-
-def _decide(column: TextColumn, c: _Counts, habits: _Habits) -> Typed:
-    text, name = _trimmed(column), column.name
-    if c.filled == 0:
-        return Typed(column, "VARCHAR", _as_text(column), empty=True)
-    if c.zeros and c.integers == c.filled:
-        return _kept_as_text(column, f"{name} has leading zeros and was kept as text.")
-    if c.integers == c.filled:
-        return Typed(column, "BIGINT", _guarded(text, f"try_cast({text} AS BIGINT)", _INTEGER))
-    german = habits.decimal_comma and not habits.decimal_point
-    if c.grouped == c.filled and c.grouped_clear and not c.zeros:
-        expression = _guarded(text, f"try_cast(replace({text}, ',', '') AS DOUBLE)", _GROUPED, _DECIMAL)
-        return Typed(column, "DOUBLE", expression, (f"{name}: the comma marks thousands.",))
-    if c.commas_or_integers == c.filled and not c.zeros and c.commas:
-        if not (c.commas_clear or german):
-            return _kept_as_text(column, f"{name} was kept as text: 1,234 could be a thousand or a decimal.")
-        made = f"try_cast(replace(replace({text}, '.', ''), ',', '.') AS DOUBLE)"
-        expression = _guarded(text, made, _COMMA, _INTEGER, _POINTED)
-        return Typed(column, "DOUBLE", expression, (f"{name}: the comma marks decimals.",))
-    if c.integers_or_pointed == c.filled and not c.zeros and german:
-        expression = _guarded(text, f"try_cast(replace({text}, '.', '') AS BIGINT)", _INTEGER, _POINTED)
-        return Typed(column, "BIGINT", expression, (f"{name}: the point marks thousands, as commas mark decimals.",))
-    if c.decimals == c.filled and not c.zeros and not c.long:
-        return Typed(column, "DOUBLE", _guarded(text, f"try_cast({text} AS DOUBLE)", _DECIMAL))
-    if c.long and c.decimals == c.filled:
-        return _kept_as_text(column, f"{name} was kept as text: its numbers are too long to be held exactly.")
-    if c.truths == c.filled:
-        return Typed(column, "BOOLEAN", _guarded(text, f"try_cast({text} AS BOOLEAN)", _TRUTH))
-    return _decide_date(column, c, habits)
-
-
-def _decide_date(column: TextColumn, c: _Counts, habits: _Habits) -> Typed:
-    fits = [kind for kind in _FORMATS if c.all_dates(kind)]
-    if not fits:
-        return Typed(column, "VARCHAR", _as_text(column))
-    if set(fits) == {"dmy", "mdy"}:
-        if habits.date_order is None:
-            said = f"{column.name} was kept as text: day and month cannot be told apart. Say which comes first."
-            return _kept_as_text(column, said)
-        fits = [habits.date_order]
-    return Typed(column, "TIMESTAMP", _moment(_trimmed(column), fits[0]))
-
-
-def _guarded(text: str, made: str, *patterns: str) -> str:
-    """``made`` where the text has one of these forms, else null: casts alone round 1.7 to 2 and read 0x1F."""
-    test = " OR ".join(f"regexp_full_match({text}, '{p}')" for p in patterns)
-    return f"CASE WHEN {test} THEN {made} END"
-
-
-def _as_text(column: TextColumn) -> str:
-    return f"CASE WHEN {_trimmed(column)} = '' THEN NULL ELSE {_quoted(column.raw)} END"
-
-
-def _kept_as_text(column: TextColumn, why: str) -> Typed:
-    return Typed(column, "VARCHAR", _as_text(column), (why,))
-
-
-def _refuted(con: duckdb.DuckDBPyConnection, table: str, typed: Sequence[Typed]) -> set[str]:
+def _refuted(at: _Table, typed: Sequence[Typed]) -> set[str]:
     """Raw names of columns with a value somewhere that the proposed type does not hold."""
     refuted: set[str] = set()
     for start in range(0, len(typed), _BATCH):
         batch = typed[start : start + _BATCH]
-        row = con.execute(f"SELECT {', '.join(_refutation(t) for t in batch)} FROM {table}").fetchone()
+        row = at.con.execute(f"SELECT {', '.join(_refutation(at, t) for t in batch)} FROM {at.name}").fetchone()
         assert row is not None
         refuted |= {t.column.raw for t, found in zip(batch, row, strict=True) if found}
     return refuted
 
 
-def _refutation(t: Typed) -> str:
-    zeros = f" OR regexp_full_match({_trimmed(t.column)}, '{_ZERO}')" if t.type in ("BIGINT", "DOUBLE") else ""
-    return f"bool_or({_filled(t.column)} AND (({t.expression}) IS NULL{zeros}))"
+def _refutation(at: _Table, t: Typed) -> str:
+    text = _trimmed(t.column)
+    zeros = f" OR regexp_full_match({text}, '{LEADING_ZERO}')" if t.type in ("BIGINT", "DOUBLE") else ""
+    return f"bool_or({_filled(at, t.column)} AND (({t.expression}) IS NULL{zeros}))"

@@ -1,4 +1,4 @@
-"""Files into tables: CSV and its kin, Parquet. Every line is read or counted as rejected, and kept in a file.
+"""Files into tables: CSV and its kin, Parquet, results. Every line is read or counted as rejected, and kept in a file.
 
 A reader gives back SQL that selects the typed rows in file order, from a connection that may read files. It runs only
 in an ingest worker. Must never: drop a line, a column or a leading zero without a note.
@@ -6,19 +6,29 @@ in an ingest worker. Must never: drop a line, a column or a leading zero without
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
+from lexsi_ds.data.decide import Hints
 from lexsi_ds.data.dialect import Dialect, likely_width, sniff_dialect, unique_names
 from lexsi_ds.data.infer import TextColumn, Typed, infer_columns
 from lexsi_ds.data.marks import Marks
+from lexsi_ds.data.plan import ColumnPlan, ColumnType, ReadPlan, Suggestion
+from lexsi_ds.data.sentinels import missing_notes, suggest_missing
 from lexsi_ds.data.text_file import TextFile, prepare
 from lexsi_ds.errors import BadInput
+
+_LONGEST_LINE = 64 << 20
+_TOTALS = "(?i)(grand |sub)?total[s]?:?|sum(me)?:?|gesamt(summe)?:?|celkem:?|razem:?|totale?:?|ensemble"
+_TYPES: dict[str, ColumnType] = {
+    "VARCHAR": "text", "BIGINT": "integer", "DOUBLE": "decimal", "DATE": "date", "TIMESTAMP": "timestamp",
+    "BOOLEAN": "boolean", "INTEGER": "integer", "SMALLINT": "integer", "FLOAT": "decimal", "HUGEINT": "integer",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -44,6 +54,11 @@ class Loaded:
     """Lines that could not be read."""
     rejects: str | None = None
     """Query that gives them: line, reason, text."""
+    columns: tuple[ColumnPlan, ...] = ()
+    """What was found about each column; empty when the file itself says its types."""
+    suggestions: tuple[Suggestion, ...] = ()
+    check: Callable[[str], Loaded | None] | None = None
+    """After the rows were written to the table named: None when all is well, else how to read them again."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +70,7 @@ class Raw:
     file: TextFile
     rejected: int
     rejects: str
+    notes: tuple[str, ...] = ()
 
 
 def quoted(name: str) -> str:
@@ -72,24 +88,59 @@ def read_text(
 ) -> Loaded:
     """Read a delimited text file and find its types."""
     raw = load_raw(con, path, scratch, limits, options)
+    hints = hints_of(options, raw.dialect.delimiter)
+    made = type_raw(con, name, raw, hints, options)
     dialect = raw.dialect
-    columns = [TextColumn(f"c{i}", column) for i, column in enumerate(dialect.columns)]
-    typed = infer_columns(con, raw.table, columns, date_order=options.get("date_order"))
+    said = {
+        "format": "text", "delimiter": dialect.delimiter, "quote": dialect.quote, "escape": dialect.escape,
+        "header": dialect.header, "header_lines": list(dialect.header_lines), "encoding": raw.file.encoding,
+        "skipped_lines": dialect.skip, "skip": dialect.first_line - 1, "lines": raw.file.lines,
+    }  # fmt: skip
+    return replace(made, options=said | made.options)
+
+
+def hints_of(options: Mapping[str, Any], delimiter: str | None, *, codes_in_text: bool = True) -> Hints:
+    """What a person chose, for the finding of types."""
+    columns = {f"c{position}": dict(given) for position, given in (options.get("columns") or {}).items()}
+    return Hints(
+        delimiter, options.get("decimal"), options.get("thousands"), options.get("date_order"),
+        tuple(options.get("missing") or ()), columns, codes_in_text,
+    )  # fmt: skip
+
+
+def type_raw(
+    con: duckdb.DuckDBPyConnection, name: str, raw: Raw, hints: Hints, options: Mapping[str, Any]
+) -> Loaded:
+    """Find the types of a raw table's columns, and what a person should know about them."""
+    dialect = raw.dialect
+    notes = [*raw.file.notes, *dialect.notes, *raw.notes]
+    notes += _empty_rows(con, raw, options)
+    columns = [TextColumn(f"c{i}", column) for i, column in enumerate(_chosen_names(dialect.columns, options))]
+    typed = infer_columns(con, raw.table, columns, hints)
     kept, dropped = _without_blank_unnamed(con, raw.table, typed, dialect)
-    notes = [*raw.file.notes, *dialect.notes, *(note for t in kept for note in t.notes)]
+    kept, left_out = _included(kept, options)
+    notes += [note for t in kept for note in t.notes]
     if dropped:
+        if dropped == sum(dialect.unnamed):
+            notes = [note for note in notes if "without a name got one" not in note]
         notes.append(f"{dropped} column{'s' * (dropped > 1)} with neither a name nor a value left out.")
-    blank = _blank_rows(con, raw.table, len(columns))
-    if blank:
-        notes.append(f"{blank:,} row{'s have' if blank > 1 else ' has'} no value in any column.")
+    if left_out:
+        notes.append(f"Left out by choice: {', '.join(left_out)}.")
     if raw.rejected:
         notes.append(f"{raw.rejected:,} line{'s' * (raw.rejected > 1)} could not be read and stand in a file.")
+    notes += _totals(con, raw.table, columns)
+    numbers = [(t.column.name, t.expression) for t in kept if t.type in ("BIGINT", "DOUBLE")]
+    decided = {t.column.name for t in kept if hints.columns.get(t.column.raw, {}).get("missing")}
+    suggested = [s for t in kept for s in t.suggestions]
+    codes = suggest_missing(con, raw.table, numbers, tuple(decided)) if not hints.missing else []
+    notes += missing_notes(codes)
     selected = ", ".join(f"{t.expression} AS {quoted(t.column.name)}" for t in kept)
-    said = {"delimiter": dialect.delimiter, "quote": dialect.quote, "header": dialect.header}
-    said |= {"encoding": raw.file.encoding, "skipped_lines": dialect.skip, "lines": raw.file.lines}
+    plans = tuple(_column_plan(t, hints) for t in kept)
+    said = _file_facts(plans) | ({"missing": list(hints.missing)} if hints.missing else {})
     return Loaded(
-        name, f"SELECT {selected} FROM {raw.table}", said, tuple(notes), rejected=raw.rejected, rejects=raw.rejects
-    )
+        name, f"SELECT {selected} FROM {raw.table}", said, tuple(notes), rejected=raw.rejected, rejects=raw.rejects,
+        columns=plans, suggestions=(*suggested, *codes), marks=chosen_marks(plans, options),
+    )  # fmt: skip
 
 
 def load_raw(
@@ -98,8 +149,13 @@ def load_raw(
     """Read every cell of a delimited text file as text. Raises BadInput when no line fits the header."""
     file = prepare(path, scratch, options.get("encoding"))
     check_width(path, likely_width(file), limits)
-    dialect = sniff_dialect(con, file, path.suffix.lower(), options)
+    dialect = sniff_dialect(file, path.suffix.lower(), options)
     check_width(path, len(dialect.columns), limits)
+    return load_rows(con, path, file, dialect)
+
+
+def load_rows(con: duckdb.DuckDBPyConnection, path: Path, file: TextFile, dialect: Dialect) -> Raw:
+    """Read the cells by a dialect that is known."""
     table = scratch_name(con)
     rejected, swallowed = _load(con, file, dialect, dialect.quote, table)
     if swallowed and dialect.quote:
@@ -114,7 +170,9 @@ def load_raw(
             where=path.name,
             to_do="Check the delimiter and the quotes, or export the file again.",
         )
-    return Raw(table, dialect, file, rejected, f"SELECT * FROM {table}_rejects ORDER BY line")
+    again = _repeated_headers(con, table, dialect)
+    notes = (f"{again} line{'s repeat' if again > 1 else ' repeats'} the column names.",) if again else ()
+    return Raw(table, dialect, file, rejected + again, f"SELECT * FROM {table}_rejects ORDER BY line", notes)
 
 
 def check_width(path: Path, columns: int, limits: Limits) -> None:
@@ -164,6 +222,73 @@ def scratch_name(con: duckdb.DuckDBPyConnection) -> str:
     return f"raw_{row[0] if row is not None else 0}"
 
 
+def plan_of(loaded: Loaded, path: Path, member: str | None, options: Mapping[str, Any]) -> ReadPlan:
+    """What was found, as a plan; ``options`` are what a person had set before."""
+    known = {k: v for k, v in loaded.options.items() if k in ReadPlan.model_fields}
+    chosen = tuple(k for k in options if k in ReadPlan.model_fields and k != "columns")
+    given = {k: options[k] for k in chosen}
+    if not known.get("format"):
+        known["format"] = "text"
+    return ReadPlan(
+        **(known | given), path=path, member=member, table=loaded.name, columns=loaded.columns, notes=loaded.notes,
+        suggestions=loaded.suggestions, rejected=loaded.rejected, chosen=chosen,
+    )  # fmt: skip
+
+
+def chosen_marks(plans: Sequence[ColumnPlan], options: Mapping[str, Any]) -> dict[str, Marks] | None:
+    """Marks that a person set, by column name."""
+    made: dict[str, Marks] = {}
+    for plan in plans:
+        given = (options.get("columns") or {}).get(str(plan.position), {})
+        if {"protected", "masked", "identifier"} & set(given):
+            made[plan.name] = Marks(
+                bool(given.get("protected")), bool(given.get("identifier")), bool(given.get("masked"))
+            )
+    return made or None
+
+
+def column_type(sql_type: str) -> ColumnType:
+    """The plain word for a DuckDB type."""
+    return _TYPES.get(sql_type, "decimal" if sql_type.startswith("DECIMAL") else "other")
+
+
+def _column_plan(t: Typed, hints: Hints) -> ColumnPlan:
+    d = t.decision
+    given = hints.columns.get(t.column.raw, {})
+    style = d.style if d is not None and t.type in ("DOUBLE", "BIGINT") else None
+    return ColumnPlan(
+        position=int(t.column.raw[1:]), name=t.column.name, type=column_type(t.type), sql_type=t.type,
+        decimal=style.decimal if style is not None and t.type == "DOUBLE" else None,
+        thousands=(style.thousands or None) if style is not None else None,
+        date_order="mdy" if d is not None and d.date_order == "mdy" else "dmy" if d is not None and d.date_order else None,
+        missing=t.missing, notes=t.notes, chosen=tuple(given),
+        **{k: v for k, v in given.items() if k in ("protected", "masked", "identifier", "include")},
+    )  # fmt: skip
+
+
+def _file_facts(plans: Sequence[ColumnPlan]) -> dict[str, Any]:
+    """Decimal mark, thousands mark and date order of the file, where its columns agree."""
+    made: dict[str, Any] = {}
+    for name in ("decimal", "thousands", "date_order"):
+        found = {getattr(p, name) for p in plans} - {None}
+        if len(found) == 1:
+            made[name] = found.pop()
+    return made
+
+
+def _chosen_names(names: Sequence[str], options: Mapping[str, Any]) -> tuple[str, ...]:
+    given = options.get("columns") or {}
+    return unique_names([str(given.get(str(i), {}).get("name") or name) for i, name in enumerate(names)])[0]
+
+
+def _included(typed: list[Typed], options: Mapping[str, Any]) -> tuple[list[Typed], list[str]]:
+    given = options.get("columns") or {}
+    out = {t.column.raw for t in typed if given.get(t.column.raw[1:], {}).get("include") is False}
+    if len(out) == len(typed):
+        return typed, []
+    return [t for t in typed if t.column.raw not in out], [t.column.name for t in typed if t.column.raw in out]
+
+
 def _load(
     con: duckdb.DuckDBPyConnection, file: TextFile, dialect: Dialect, quote: str, table: str
 ) -> tuple[int, bool]:
@@ -171,17 +296,24 @@ def _load(
     columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(dialect.columns)))
     escape = dialect.escape if quote else ""
     rejects = f"{table}_rejects"
-    con.execute(
-        f"""CREATE TABLE {table} AS SELECT * FROM read_csv({literal(str(file.path))}, auto_detect = false, header = false,
+    arguments = f"""auto_detect = false, header = false,
             columns = {{{columns}}}, delim = {literal(dialect.delimiter)}, quote = {literal(quote)},
             escape = {literal(escape)}, skip = {dialect.skip}, nullstr = '', null_padding = {dialect.padded},
-            ignore_errors = true, store_rejects = true, rejects_table = '{rejects}_all',
-            rejects_scan = '{rejects}_scan', rejects_limit = 0, parallel = {not dialect.padded})"""
-    )
-    con.execute(
-        f"""CREATE TABLE {rejects} AS SELECT line, any_value(CAST(error_type AS VARCHAR)) AS reason,
-            any_value(csv_line) AS text FROM {rejects}_all GROUP BY line, byte_position"""
-    )
+            ignore_errors = true, store_rejects = true, rejects_limit = 0, parallel = {not dialect.padded}"""
+    size = ""
+    for attempt in ("", "_long"):
+        con.execute(
+            f"""CREATE OR REPLACE TABLE {table} AS SELECT * FROM read_csv({literal(str(file.path))}, {arguments},
+                rejects_table = '{rejects}_all{attempt}', rejects_scan = '{rejects}_scan{attempt}'{size})"""
+        )
+        con.execute(
+            f"""CREATE OR REPLACE TABLE {rejects} AS SELECT line, any_value(CAST(error_type AS VARCHAR)) AS reason,
+                any_value(csv_line) AS text FROM {rejects}_all{attempt} GROUP BY line, byte_position"""
+        )
+        long = con.execute(f"SELECT 1 FROM {rejects} WHERE reason LIKE '%LINE SIZE%' LIMIT 1").fetchone()
+        if long is None:
+            break
+        size = f", max_line_size = {_LONGEST_LINE}, buffer_size = {2 * _LONGEST_LINE}"
     row = con.execute(
         f"""SELECT coalesce(sum(1 + length(text) - length(replace(text, chr(10), ''))), 0),
             coalesce(bool_or(reason = 'UNQUOTED VALUE' AND contains(rtrim(text, chr(10)), chr(10))), false)
@@ -189,6 +321,21 @@ def _load(
     ).fetchone()
     assert row is not None
     return int(row[0]), bool(row[1])
+
+
+def _repeated_headers(con: duckdb.DuckDBPyConnection, table: str, dialect: Dialect) -> int:
+    """Move rows that say the column names again, as in files put together, to the rejected lines; returns how many."""
+    named = [(f"c{i}", n) for i, n in enumerate(dialect.columns) if not dialect.unnamed[i]]
+    if not dialect.header or len(named) < 2 or len(dialect.header_lines) != 1:
+        return 0
+    test = " AND ".join(f"trim({cell}) = {literal(name)}" for cell, name in named[:20])
+    text = f"concat_ws({literal(dialect.delimiter)}, {', '.join(f'c{i}' for i in range(len(dialect.columns)))})"
+    con.execute(
+        f"""INSERT INTO {table}_rejects (line, reason, text)
+            SELECT rowid + {dialect.skip + 1}, 'REPEATS THE HEADER', {text} FROM {table} WHERE {test}"""
+    )
+    row = con.execute(f"DELETE FROM {table} WHERE {test}").fetchone()
+    return int(row[0]) if row is not None else 0
 
 
 def _without_blank_unnamed(
@@ -204,7 +351,29 @@ def _without_blank_unnamed(
     return [t for t in typed if t.column.raw not in empty], len(empty)
 
 
-def _blank_rows(con: duckdb.DuckDBPyConnection, table: str, width: int) -> int:
+def _empty_rows(con: duckdb.DuckDBPyConnection, raw: Raw, options: Mapping[str, Any]) -> list[str]:
+    """Leave out rows without a value in any column (of tables with several), unless they are to be kept; and say so."""
+    width = len(raw.dialect.columns)
     cells = ", ".join(f"c{i}" for i in range(width))
-    row = con.execute(f"SELECT count(*) FROM {table} WHERE trim(concat({cells})) = ''").fetchone()
-    return int(row[0]) if row is not None else 0
+    test = f"trim(coalesce(c0, '')) = '' AND trim(concat({cells}), ' \t\u00a0') = ''"
+    row = con.execute(f"SELECT count(*) FROM {raw.table} WHERE {test}").fetchone()
+    count = int(row[0]) if row is not None else 0
+    if not count:
+        return []
+    if width == 1 or options.get("keep_empty_rows"):
+        return [f"{count:,} row{'s have' if count > 1 else ' has'} no value in any column."]
+    con.execute(f"DELETE FROM {raw.table} WHERE {test}")
+    return [f"{count:,} empty row{'s' * (count > 1)} (no value in any column) left out."]
+
+
+def _totals(con: duckdb.DuckDBPyConnection, table: str, columns: Sequence[TextColumn]) -> list[str]:
+    """Whether the last row looks like a total: it is kept, and said."""
+    first = ", ".join(f"trim({quoted(c.raw)})" for c in columns[:3])
+    row = con.execute(f"SELECT {first} FROM {table} ORDER BY rowid DESC LIMIT 1").fetchone()
+    if row is None:
+        return []
+    for cell in row:
+        found = con.execute("SELECT regexp_full_match(?, ?)", [cell or "", f"{_TOTALS}.{{0,20}}"]).fetchone()
+        if cell and len(cell) < 40 and found and found[0]:
+            return [f"The last row looks like a total ({cell[:30]}); it was kept."]
+    return []

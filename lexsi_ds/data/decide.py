@@ -1,0 +1,279 @@
+"""Which type a column has, from counts of what its values look like, from what the file shows elsewhere, and from choices.
+
+A reading is taken only when it fits every value. Where two fit, evidence decides; without any the column stays text
+and the question is put to the person. Must never: pick one of two readings in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lexsi_ds.data.forms import DATE_FORMS, STYLES, Style
+from lexsi_ds.data.plan import Suggestion
+
+_NEARLY = 0.9
+_LEAST_NEARLY = 8
+_DATE_WORDS = ("date", "datum", "day", "datetime", "dt", "fecha", "tag", "jour")
+
+
+@dataclass(frozen=True)
+class Hints:
+    """What is known before the values are looked at."""
+
+    delimiter: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    date_order: str | None = None
+    missing: tuple[str, ...] = ()
+    columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Choices for single columns, by raw name: type, date_order, missing."""
+    codes_in_text: bool = False
+    """Whether ``NA`` and its kin are missing in text columns too, as in files that have no other way to say so."""
+
+    def missing_of(self, raw: str) -> tuple[str, ...]:
+        """Codes chosen for a column."""
+        return tuple(dict.fromkeys([*self.missing, *self.columns.get(raw, {}).get("missing", ())]))
+
+    def order_of(self, raw: str) -> str | None:
+        """Date order chosen for a column."""
+        return self.columns.get(raw, {}).get("date_order") or self.date_order
+
+    def type_of(self, raw: str) -> str | None:
+        """Type chosen for a column."""
+        return self.columns.get(raw, {}).get("type")
+
+
+@dataclass(frozen=True)
+class Forms:
+    """How many values have which form; ``bared`` when currency and percent signs were left out."""
+
+    n: Mapping[str, int]
+    bared: bool = False
+    signs: tuple[str, ...] = ()
+
+    @property
+    def filled(self) -> int:
+        """Values that are neither blank nor a word for a missing one."""
+        return self.n["filled"]
+
+    def all(self, name: str) -> bool:
+        """Whether every value has this form."""
+        return self.filled > 0 and self.n[name] == self.filled
+
+    @property
+    def styles(self) -> list[int]:
+        """Indexes of number styles that fit every value and are seen: a thousands mark must occur."""
+        return [
+            i
+            for i, s in enumerate(STYLES)
+            if self.all(f"style{i}") and (not s.thousands or self.n[f"grouped{i}"] > 0)
+        ]
+
+    @property
+    def is_number(self) -> bool:
+        """Whether every value is a number in one style."""
+        return bool(self.styles)
+
+    @property
+    def one_sign(self) -> bool:
+        """Whether all amounts are in one currency, or all in percent."""
+        return len(set(self.signs) - {""}) <= 1 and not {"%", ""} <= set(self.signs)
+
+    @property
+    def dates(self) -> list[str]:
+        """Date forms that fit every value."""
+        return [name for name in DATE_FORMS if self.all(f"date:{name}")]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A type, and how to make it."""
+
+    type: str
+    style: Style | None = None
+    dates: tuple[str, ...] = ()
+    date_order: str | None = None
+    notes: tuple[str, ...] = ()
+    suggestions: tuple[Suggestion, ...] = ()
+    empty: bool = False
+    open: bool = False
+    """Two readings fit; more rows may settle it."""
+    bared: bool = False
+    forced: str | None = None
+    nearly: tuple[str, ...] = ()
+    """SQL tests of ``{t}`` that most but not all values pass."""
+
+
+@dataclass(frozen=True)
+class _Habits:
+    """What the file as a whole makes clear, for columns that alone do not."""
+
+    decimal: str | None = None
+    date_order: str | None = None
+
+
+def decide_all(names: Mapping[str, str], forms: Mapping[str, Forms], hints: Hints) -> dict[str, Decision]:
+    """A decision a column, by raw name."""
+    habits = _habits(forms, hints)
+    return {raw: _decide(raw, name, forms[raw], hints, habits) for raw, name in names.items()}
+
+
+def _habits(forms: Mapping[str, Forms], hints: Hints) -> _Habits:
+    marks = {hints.decimal} - {None}
+    orders = {hints.date_order} - {None}
+    for f in forms.values():
+        found = {STYLES[i].decimal for i in f.styles}
+        if len(found) == 1 and not f.all("integer") and _shows_decimals(f):
+            marks |= found
+        ways = {DATE_FORMS[d].order for d in f.dates} - {None}
+        if len(ways) == 1 and not any(d.startswith(("dmy.", "mdy.")) for d in f.dates):
+            orders |= ways
+    return _Habits(
+        hints.decimal or (marks.pop() if len(marks) == 1 else None),
+        hints.date_order or (orders.pop() if len(orders) == 1 else None),
+    )
+
+
+def _shows_decimals(f: Forms) -> bool:
+    """Whether its decimal mark is seen, or told by the thousands mark."""
+    return any(f.n[f"style{i}"] > f.n[f"whole{i}"] or STYLES[i].thousands in (",", ".") for i in f.styles)
+
+
+def _decide(raw: str, name: str, f: Forms, hints: Hints, habits: _Habits) -> Decision:
+    if (forced := hints.type_of(raw)) is not None:
+        return _forced(raw, f, forced, hints, habits)
+    if f.filled == 0:
+        return Decision("VARCHAR", empty=True)
+    if f.n["zero"] and f.is_number:
+        return Decision("VARCHAR", notes=(f"{name} has leading zeros and was kept as text.",))
+    if f.all("eight") and any(word in name.lower() for word in _DATE_WORDS):
+        return Decision("TIMESTAMP", dates=("eight",), notes=(f"{name}: read as dates, year, month, day.",))
+    if f.all("integer"):
+        return Decision("BIGINT", STYLES[0], bared=f.bared, notes=_sign_note(name, f))
+    if f.n["long"] and f.n["long"] + f.n["style0"] >= f.filled:
+        return Decision("VARCHAR", notes=(f"{name} was kept as text: its numbers are too long to be held exactly.",))
+    if f.styles:
+        return _number(name, f, hints, habits)
+    if f.all("truth"):
+        return Decision("BOOLEAN")
+    if f.dates:
+        return _date(raw, name, f, hints, habits)
+    return Decision("VARCHAR", nearly=_nearly(f))
+
+
+def _number(name: str, f: Forms, hints: Hints, habits: _Habits) -> Decision:
+    marks = {STYLES[i].decimal for i in f.styles}
+    if len(marks) > 1:
+        mark = hints.decimal or _settle(f, hints, habits)
+        if mark is None:
+            example = "1,234" if f.n["comma3"] else "1.234"
+            said = f"{name} was kept as text: {example} could be a thousand or a decimal."
+            choice = Suggestion(kind="decimal", column=name, values=(".", ","), count=f.filled, said=said)
+            return Decision("VARCHAR", notes=(said,), suggestions=(choice,), open=True)
+        marks = {mark}
+    if hints.decimal is not None and hints.decimal not in marks:
+        return Decision("VARCHAR", notes=(f"{name} was kept as text: its numbers have another decimal mark.",))
+    fits = [i for i in f.styles if STYLES[i].decimal in marks]
+    plain = [i for i in fits if not STYLES[i].thousands]
+    best = plain[0] if plain and f.n[f"style{plain[0]}"] == f.filled else fits[0]
+    style = STYLES[best]
+    whole = f.n[f"whole{best}"] == f.filled
+    return Decision("BIGINT" if whole else "DOUBLE", style, bared=f.bared, notes=_number_notes(name, f, style, whole))
+
+
+def _number_notes(name: str, f: Forms, style: Style, whole: bool) -> tuple[str, ...]:
+    words = {",": "comma", ".": "point", " ": "space", "'": "apostrophe"}
+    said = []
+    if style.thousands:
+        said.append(f"{name}: the {words[style.thousands]} marks thousands.")
+    if style.decimal == "," and not whole:
+        said.append(f"{name}: the comma marks decimals.")
+    return (*said, *_sign_note(name, f))
+
+
+def _sign_note(name: str, f: Forms) -> tuple[str, ...]:
+    signs = [sign for sign in f.signs if sign]
+    if not f.bared or not signs:
+        return ()
+    what = "percent: 12% is read as 12" if signs == ["%"] else f"amounts in {signs[0]}, read without the sign"
+    return (f"{name}: {what}.",)
+
+
+def _settle(f: Forms, hints: Hints, habits: _Habits) -> str | None:
+    """The decimal mark where 1.234 or 1,234 could be either."""
+    if f.n["big"]:  # 5000 beside 1,234: the comma is not for thousands
+        return "," if f.n["comma3"] else "."
+    if habits.decimal is not None:
+        return habits.decimal
+    if hints.delimiter in (",", None):
+        return "."
+    return None
+
+
+def _date(raw: str, name: str, f: Forms, hints: Hints, habits: _Habits) -> Decision:
+    fits = f.dates
+    orders = {DATE_FORMS[d].order for d in fits}
+    notes: list[str] = []
+    order = None
+    if orders == {"dmy", "mdy"}:
+        order = hints.order_of(raw)
+        if order is None and any(d.startswith("dmy.") for d in fits):
+            order = "dmy"
+        elif order is None:
+            order, why = _order_by_habit(hints, habits)
+            if order is None:
+                said = f"{name} was kept as text: day and month cannot be told apart. Say which comes first."
+                choice = Suggestion(kind="date_order", column=name, values=("dmy", "mdy"), count=f.filled, said=said)
+                return Decision("VARCHAR", notes=(said,), suggestions=(choice,), open=True)
+            notes.append(f"{name}: {'day' if order == 'dmy' else 'month'} first, {why}.")
+        fits = [d for d in fits if DATE_FORMS[d].order == order]
+    elif orders & {"dmy", "mdy"}:
+        order = (orders - {None}).pop()
+    if (fits[0].endswith("y") and order is not None) or "yy" in fits[0]:
+        notes.append(f"{name}: years of two digits were read as 1969 to 2068.")
+    if fits[0] == "zone":
+        notes.append(f"{name}: times with an offset were turned to UTC.")
+    return Decision("TIMESTAMP", dates=(fits[0],), date_order=order, notes=tuple(notes))
+
+
+def _order_by_habit(hints: Hints, habits: _Habits) -> tuple[str | None, str]:
+    if habits.date_order is not None:
+        return habits.date_order, "as in the other dates of this file"
+    if habits.decimal == ",":
+        return "dmy", "as files with a decimal comma have it"
+    return None, ""
+
+
+def _nearly(f: Forms) -> tuple[str, ...]:
+    """Tests for the form that most values have, when it is nearly all of them."""
+    if f.filled < _LEAST_NEARLY:
+        return ()
+    best = max(range(len(STYLES)), key=lambda i: f.n[f"style{i}"])
+    if f.n[f"style{best}"] >= _NEARLY * f.filled and not f.n["zero"]:
+        pattern = STYLES[best].pattern.replace("'", "''").replace("{", "{{").replace("}", "}}")
+        return (f"regexp_full_match({{t}}, '{pattern}')",)
+    dates = max(DATE_FORMS, key=lambda d: f.n[f"date:{d}"])
+    if f.n[f"date:{dates}"] >= _NEARLY * f.filled:
+        pattern = DATE_FORMS[dates].pattern.replace("{", "{{").replace("}", "}}")
+        return (f"regexp_full_match({{t}}, '{pattern}')",)
+    return ()
+
+
+def _forced(raw: str, f: Forms, kind: str, hints: Hints, habits: _Habits) -> Decision:
+    """The type that a person chose, in the form that fits most values."""
+    if kind in ("integer", "decimal"):
+        mark = hints.decimal or habits.decimal
+        order = [i for i, s in enumerate(STYLES) if mark in (None, s.decimal)]
+        best = STYLES[max(order, key=lambda i: (f.n[f"style{i}"], -i))]
+        return Decision("BIGINT" if kind == "integer" else "DOUBLE", best, bared=f.bared, forced=kind)
+    if kind in ("date", "timestamp"):
+        order = hints.order_of(raw) or habits.date_order
+        names = [d for d, form in DATE_FORMS.items() if form.order in (None, order) and f.n[f"date:{d}"]]
+        names = names or [d for d in DATE_FORMS if f.n[f"date:{d}"]] or ["iso"]
+        names.sort(key=lambda d: -f.n[f"date:{d}"])
+        return Decision("TIMESTAMP", dates=tuple(names), date_order=order, forced=kind)
+    if kind == "boolean":
+        return Decision("BOOLEAN", forced=kind)
+    return Decision("VARCHAR", forced="text")

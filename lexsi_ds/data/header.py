@@ -1,0 +1,201 @@
+"""Which lines of a table are titles, which are column names, and where the data begins.
+
+Goes by the cells of the first few hundred rows, whatever the file they came from. Must never: know a file by its name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lexsi_ds.data.forms import MISSING_WORDS, is_value
+
+_MOST_PREAMBLE = 60
+_MOST_HEADER = 6
+_YEAR = re.compile(r"^(19|20)\d\d$")
+_SURE = 0.8
+Rows = Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Header:
+    """Indexes into the rows: ``first`` row that counts, number of ``lines`` with names (0 without), and the names."""
+
+    first: int
+    lines: int
+    names: tuple[str, ...]
+    width: int
+    notes: tuple[str, ...] = ()
+    padded: bool = False
+    """Rows may have fewer cells than there are names."""
+
+
+def find_header(rows: Rows, *, first: int | None = None, lines: int | None = None) -> Header:
+    """Find titles, names and width. ``first`` and ``lines`` fix what a person chose."""
+    width = usual_width(rows)
+    start = _first_row(rows, width) if first is None else min(first, len(rows) - 1)
+    commented = first is None and lines is None and _commented_names(rows, start, width)
+    if commented:
+        start -= 1
+    count = lines if lines is not None else 1 if commented else _header_rows(rows, start, width)
+    body = rows[start + count :]
+    notes: list[str] = []
+    names = _joined([list(row) for row in rows[start : start + count]], width)
+    if commented and names:
+        names[0] = names[0].lstrip("\ufeff# ")
+    if count > 1:
+        notes.append(f"Column names stand on {count} lines and were joined.")
+    if not count:
+        notes.append("The file has no line of column names; they were numbered.")
+    while len(names) > width and not names[-1].strip():
+        names.pop()
+    padded = bool(names) and width < len(names)
+    if padded:
+        notes.append("Rows have fewer cells than there are column names; the missing cells are missing values.")
+    if width == len(names) + 1 and names and any(row[-1].strip() for row in body if len(row) == width):
+        names.insert(0, "row_name")
+        notes.append("The first column has no name in the header; it is called row_name.")
+    names += [""] * (width - len(names))
+    return Header(start, count, tuple(names), max(width, len(names)), tuple(notes), padded)
+
+
+def usual_width(rows: Rows) -> int:
+    """Cells of most rows; when rows disagree the wider wins a tie."""
+    counts = Counter(len(row) for row in rows)
+    return max(counts, key=lambda width: (counts[width], width)) if counts else 1
+
+
+def _filled(row: Sequence[str]) -> list[int]:
+    return [i for i, cell in enumerate(row) if cell.strip()]
+
+
+def _first_row(rows: Rows, width: int) -> int:
+    """Index of the first row that is neither a title nor a comment."""
+    for index, row in enumerate(rows[:_MOST_PREAMBLE]):
+        if index + 1 < len(rows) and _is_preamble(row, rows, index, width):
+            continue
+        return index
+    return 0
+
+
+def _is_preamble(row: Sequence[str], rows: Rows, index: int, width: int) -> bool:
+    if row and row[0].lstrip("\ufeff\" ").startswith(("#", "//")):
+        return True
+    if row and index == 0 and len(row) == 1 and row[0].lower().startswith("sep="):
+        return True
+    filled = _filled(row)
+    if width > 2 and len(filled) <= 1 and not (len(row) == width and _is_lone_group(filled)):
+        return True
+    if width == 2 and len(row) == 1 and len(rows[index + 1]) <= 2 and index + 1 < len(rows):
+        return True
+    few = len(filled) <= max(2, width // 3) and width >= 4 and max(filled, default=0) <= 1
+    return few or (len(row) <= width // 2 and width > 2)
+
+
+def _is_lone_group(filled: list[int]) -> bool:
+    """One cell far from the left: the name of a group of columns, rather than a title."""
+    return bool(filled) and filled[0] > 1
+
+
+def _commented_names(rows: Rows, start: int, width: int) -> bool:
+    """Whether the last comment before the data names its columns: ``# id,name,value``."""
+    if start == 0 or width < 2:
+        return False
+    above, here = rows[start - 1], rows[start]
+    if not above or not above[0].lstrip("\ufeff ").startswith("#") or len(above) != width:
+        return False
+    return all(c.strip("# ") for c in above) and not any(is_value(c) for c in above) and any(is_value(c) for c in here)
+
+
+def _value_columns(rows: Rows, width: int) -> set[int]:
+    """Columns whose cells are numbers or dates in nearly every row."""
+    found = set()
+    for position in range(width):
+        cells = [row[position].strip() for row in rows if len(row) > position]
+        cells = [cell for cell in cells if cell and cell.upper() not in MISSING_WORDS]
+        if cells and sum(is_value(cell) for cell in cells) >= _SURE * len(cells):
+            found.add(position)
+    return found
+
+
+def _header_rows(rows: Rows, start: int, width: int) -> int:
+    """How many rows from ``start`` hold names; 0 when the first one holds data."""
+    tail = rows[start + _MOST_HEADER :] if len(rows) - start > 2 * _MOST_HEADER else rows[start + 1 :]
+    values = _value_columns(tail, width)
+    if not tail:
+        first = [c for c in rows[start] if c.strip()]
+        return int(not first or not all(is_value(c) for c in first))
+    if not values:
+        return int(_differs(rows[start], rows[start + 1 :]))
+    last = -1
+    for index in range(start, min(start + _MOST_HEADER, len(rows))):
+        below = index > start and last >= 0 and _fills_gaps(rows[index - 1], rows[index], values)
+        if below or _names_columns(rows[index], values, upper=index == start):
+            last = index
+        elif last >= 0 or not _is_group_row(rows[index], values, width):
+            break
+    return last - start + 1
+
+
+def _names_columns(row: Sequence[str], values: set[int], *, upper: bool) -> bool:
+    """Whether words stand above the numbers. Below the first row of names, above most of them."""
+    cells = [row[i].strip() for i in sorted(values) if i < len(row) and row[i].strip()]
+    cells = [cell for cell in cells if cell.upper() not in MISSING_WORDS]
+    if not cells:
+        return False
+    numbers = [cell for cell in cells if is_value(cell)]
+    if numbers:
+        return upper and _are_years(numbers) and (len(numbers) > 1 or len(cells) > 1 or len(_filled(row)) > 1)
+    return upper or len(cells) >= max(1, len(values) / 2) or len(_filled(row)) < len(row) / 2
+
+
+def _are_years(cells: list[str]) -> bool:
+    return all(_YEAR.match(cell) for cell in cells) and cells == sorted(set(cells))
+
+
+def _fills_gaps(above: Sequence[str], row: Sequence[str], values: set[int]) -> bool:
+    """Whether a row without a number stands under gaps of the row of names above it."""
+    filled = _filled(row)
+    gaps = {i for i, cell in enumerate(above) if not cell.strip()}
+    return bool(filled) and bool(gaps & set(filled)) and not any(is_value(row[i]) for i in filled)
+
+
+def _is_group_row(row: Sequence[str], values: set[int], width: int) -> bool:
+    """A row of group names (or years) with gaps, such as stands above the names of a report."""
+    filled = _filled(row)
+    return 0 < len(filled) < width and all(not is_value(row[i]) or _YEAR.match(row[i].strip()) for i in filled)
+
+
+def _differs(first: Sequence[str], body: Rows) -> bool:
+    """Among text only: names are not found again among the values, and none is missing."""
+    if any(is_value(cell) for cell in first if cell.strip()):
+        return False
+    again = sum(any(len(r) > i and r[i] == cell for r in body) for i, cell in enumerate(first) if cell.strip())
+    return again <= len(first) // 3
+
+
+def _joined(lines: list[list[str]], width: int) -> list[str]:
+    """One name a column: names of groups reach over the gaps to their right, as merged cells do."""
+    if not lines:
+        return []
+    if len(lines) == 1:
+        return lines[0]
+    width = max(width, *(len(line) for line in lines))
+    cells = [[c.strip() for c in line] + [""] * (width - len(line)) for line in lines]
+    starts = [False] * width  # where a group of an upper line begins, so that lower ones do not reach over it
+    for line in cells[:-1]:
+        current = ""
+        for i in range(width):
+            if line[i]:
+                current, starts[i] = line[i], True
+            elif starts[i] or not any(other[i] for other in cells):
+                current = ""
+            else:
+                line[i] = current
+    names = []
+    for i in range(width):
+        parts = list(dict.fromkeys(line[i] for line in cells if line[i]))
+        names.append(" ".join(parts))
+    return names

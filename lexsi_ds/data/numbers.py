@@ -1,0 +1,35 @@
+"""SQL that turns the text of a number into the number, in a given style; and the number without its sign of currency.
+
+Must never: round, or read a text that is not wholly a number in that style.
+"""
+
+from __future__ import annotations
+
+from lexsi_ds.data.forms import Style
+
+_UNITS = "USD|EUR|GBP|CHF|CZK|JPY|Kč|zł|kr"
+_SIGNS = "[$€£¥₹]"
+
+
+def bare(text: str) -> str:
+    """SQL: a number without currency, percent sign or brackets; ``(5)`` and ``5-`` as ``-5``, ``$-`` as 0."""
+    blank = r"[\s\x{00a0}\x{202f}]*"
+    made = f"regexp_replace({text}, '^([+-]?){blank}(?:{_SIGNS}|{_UNITS}){blank}', '\\1')"
+    made = f"regexp_replace({made}, '{blank}(?:{_SIGNS}|%|{_UNITS})(\\)?)$', '\\1')"
+    made = f"regexp_replace({made}, '^{_SIGNS}?\\({blank}(?:{_SIGNS})?{blank}([\\d.,].*)\\)$', '-\\1')"
+    made = f"regexp_replace({made}, '^([\\d.,].*)-$', '-\\1')"
+    return f"CASE WHEN regexp_full_match({text}, '{_SIGNS}{blank}-{blank}') THEN '0' ELSE trim({made}, ' \u00a0') END"
+
+
+def number_sql(text: str, style: Style, *, whole: bool) -> str:
+    """SQL: the number, or null where the text is none: casts alone round 1.7 to 2 and read 0x1F."""
+    made = text
+    if style.thousands:
+        marks = style.marks.replace("'", "''")
+        made = f"translate({made}, '{marks}', '')"
+    if style.decimal == ",":
+        made = f"replace({made}, ',', '.')"
+    pattern = (style.whole if whole else style.pattern).replace("'", "''")
+    return (
+        f"CASE WHEN regexp_full_match({text}, '{pattern}') THEN try_cast({made} AS {'BIGINT' if whole else 'DOUBLE'}) END"
+    )
