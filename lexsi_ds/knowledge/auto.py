@@ -12,6 +12,7 @@ import pandas as pd
 
 from lexsi_ds.data.handle import Column, DatasetHandle, Table
 from lexsi_ds.knowledge import thesaurus as th
+from lexsi_ds.knowledge.distinct import distinct_values, quoted
 from lexsi_ds.knowledge.flags import flag_meanings, metrics_of, outcomes_of
 from lexsi_ds.knowledge.model import ColumnModel, ColumnRole, Disambiguation, Relationship, SemanticModel, TableModel
 from lexsi_ds.knowledge.stored import StoredAs, stored_as
@@ -22,16 +23,17 @@ _CATEGORY_MOST = 60
 
 
 def automatic_model(
-    handle: DatasetHandle, values: ValueReader, *, known: frozenset[str] = frozenset()
+    handle: DatasetHandle, values: ValueReader, *, known: frozenset[tuple[str, str]] = frozenset()
 ) -> SemanticModel:
-    """The model of a source. Tables named in ``known`` are described elsewhere, so their texts are not probed."""
+    """The model of a source. Columns in ``known`` are described elsewhere, so their texts are not read."""
     tables, columns = [], []
     for table in handle.tables:
-        stored = {} if table.name in known else stored_as(table, values)
+        open_columns = [c for c in table.columns if (table.name, c.name) not in known]
+        stored = stored_as(table, [c.name for c in open_columns if c.family == "text" and c.distinct > 2], values)
+        short = [c.name for c in open_columns if c.family == "text" and 1 <= c.distinct <= 2 and not c.masked]
+        texts = distinct_values(table.name, short, values)
         key = _key_of(table)
-        of_table = [
-            _column(table, c, key, stored.get(c.name), values, probe=table.name not in known) for c in table.columns
-        ]
+        of_table = [_column(table, c, key, stored.get(c.name), texts.get(c.name, [])) for c in table.columns]
         columns += of_table
         tables.append(_table(table, key, of_table, alone=len(handle.tables) == 1))
     links = _relationships(handle, tables, values)
@@ -89,9 +91,7 @@ def _looks_like_key(name: str) -> bool:
     return bool(words) and words[-1] in th.KEY_ENDINGS
 
 
-def _column(
-    table: Table, column: Column, key: str | None, stored: StoredAs | None, values: ValueReader, *, probe: bool
-) -> ColumnModel:
+def _column(table: Table, column: Column, key: str | None, stored: StoredAs | None, texts: list[str]) -> ColumnModel:
     words = split_name(column.name)
     label = " ".join(words) or column.name
     if stored and stored.kind == "number_text" and _looks_like_key(column.name):
@@ -103,7 +103,7 @@ def _column(
         if stored and stored.kind == "date_text"
         else column.family
     )
-    meanings = flag_meanings(column, label, (lambda: values(_values_sql(table, column))) if probe else None)
+    meanings = flag_meanings(column, label, texts)
     role = _role(table, column, key, family, is_flag=bool(meanings))
     unique_text = family == "text" and table.rows > 20 and column.distinct > 0.95 * max(1, table.rows - column.nulls)
     singular_label = " ".join([*words[:-1], singular(words[-1])]) if words else label
@@ -126,12 +126,6 @@ def _column(
         nulls=column.nulls + (stored.blanks if stored else 0),
         comment=column.comment or "",
     )
-
-
-def _values_sql(table: Table, column: Column) -> str:
-    name = '"' + column.name.replace('"', '""') + '"'
-    source = '"' + table.name.replace('"', '""') + '"'
-    return f"SELECT DISTINCT CAST({name} AS VARCHAR) AS v FROM {source} WHERE {name} IS NOT NULL ORDER BY v"
 
 
 def _role(table: Table, column: Column, key: str | None, family: str, *, is_flag: bool) -> ColumnRole:
@@ -254,9 +248,6 @@ def _names_match(column: str, key: str, parent: TableModel) -> bool:
 
 
 def _contained(child: Table, column: Column, parent: Table, key: Column, values: ValueReader) -> bool:
-    def quoted(name: str) -> str:
-        return '"' + name.replace('"', '""') + '"'
-
     frame = values(
         f"SELECT count(*) AS n FROM (SELECT DISTINCT {quoted(column.name)} AS v FROM {quoted(child.name)}"
         f" WHERE {quoted(column.name)} IS NOT NULL) AS c LEFT JOIN {quoted(parent.name)} AS p ON p.{quoted(key.name)} = c.v"

@@ -5,21 +5,17 @@ A column is a flag only when its values are exactly a yes and a no (or a boolean
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import pandas as pd
-
 from lexsi_ds.data.handle import Column
 from lexsi_ds.knowledge import thesaurus as th
 from lexsi_ds.knowledge.model import ColumnModel, Condition, Metric, Outcome, SemanticModel, TableModel, ValueMeaning
 from lexsi_ds.knowledge.words import fold, plural, singular, split_name, stem
 
 
-def flag_meanings(column: Column, label: str, read: Callable[[], pd.DataFrame] | None) -> tuple[ValueMeaning, ...]:
-    """The two values of a yes/no column, the yes first; empty for any other column."""
+def flag_meanings(column: Column, label: str, texts: list[str]) -> tuple[ValueMeaning, ...]:
+    """The two values of a yes/no column, the yes first; empty for any other column. ``texts`` holds a text column's values."""
     if not 1 <= column.distinct <= 2:
         return ()
-    values = _values(column, read)
+    values = _values(column, texts)
     yes = [v for v in values if fold(v) in th.YES]
     no = [v for v in values if fold(v) in th.NO]
     if len(values) != column.distinct or len(yes) + len(no) != len(values) or (column.distinct == 2 and len(yes) != 1):
@@ -32,14 +28,12 @@ def flag_meanings(column: Column, label: str, read: Callable[[], pd.DataFrame] |
     return (*made, *(ValueMeaning(value=v, label=f"no {label}", words=negative) for v in no))
 
 
-def _values(column: Column, read: Callable[[], pd.DataFrame] | None) -> list[str]:
+def _values(column: Column, texts: list[str]) -> list[str]:
     if column.family == "boolean":
         return ["true", "false"] if column.distinct == 2 else [str(column.minimum or "true").lower()]
     if column.family == "number" and {column.minimum, column.maximum} <= {"0", "1", "0.0", "1.0"}:
         return ["1", "0"] if column.distinct == 2 else []
-    if column.family == "text" and read is not None:
-        return [str(v) for v in read()["v"]]
-    return []
+    return texts if column.family == "text" else []
 
 
 _RATE_FORMS = ("{} rate", "rate of {}", "{} percentage", "{} share", "share of {}")

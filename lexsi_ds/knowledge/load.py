@@ -44,7 +44,8 @@ def semantic_model(handle: DatasetHandle, values: ValueReader) -> SemanticModel:
     if not is_bank(handle):
         return automatic_model(handle, values)
     book = _bank_book()
-    derived = automatic_model(handle, values, known=frozenset(book["tables"]))
+    described = frozenset((table, name) for table, entry in book["tables"].items() for name in entry["columns"])
+    derived = automatic_model(handle, values, known=described)
     return _overlay(handle, derived, book)
 
 

@@ -5,12 +5,13 @@ A column counts only when every value that is not blank converts: one that does 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import pandas as pd
 
 from lexsi_ds.data.handle import Table, Value
+from lexsi_ds.knowledge.distinct import chunks, quoted
 
 _FORMATS = ("%Y%m%dT%H%M%S", "%Y%m%d", "%d/%m/%Y %H.%M.%S", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y")
 
@@ -24,25 +25,28 @@ class StoredAs(Value):
     """Blank texts, which become missing."""
 
 
-def stored_as(table: Table, values: Callable[[str], pd.DataFrame]) -> dict[str, StoredAs]:
-    """For each text column that holds numbers or dates throughout, how to read it."""
-    texts = [c.name for c in table.columns if c.family == "text" and c.distinct > 2]
-    if not texts or not table.rows:
+def stored_as(table: Table, texts: Sequence[str], values: Callable[[str], pd.DataFrame]) -> dict[str, StoredAs]:
+    """For each of these text columns that holds numbers or dates throughout, how to read it."""
+    if not table.rows:
         return {}
-    likely = [n for n, kind in _test(table, texts, values, limit=1000).items() if kind]
-    return {n: kind for n, kind in _test(table, likely, values, limit=None).items() if kind} if likely else {}
+    found: dict[str, StoredAs] = {}
+    for some in chunks(texts):
+        likely = [n for n, kind in _test(table, some, values, limit=1000).items() if kind]
+        if likely:
+            found |= {n: kind for n, kind in _test(table, likely, values, limit=None).items() if kind}
+    return found
 
 
 def _test(
-    table: Table, names: list[str], values: Callable[[str], pd.DataFrame], *, limit: int | None
+    table: Table, names: Sequence[str], values: Callable[[str], pd.DataFrame], *, limit: int | None
 ) -> dict[str, StoredAs | None]:
-    source = _quoted(table.name) if limit is None else f"(SELECT * FROM {_quoted(table.name)} LIMIT {limit})"
+    source = quoted(table.name) if limit is None else f"(SELECT * FROM {quoted(table.name)} LIMIT {limit})"
     parts = []
     for i, name in enumerate(names):
-        text = f"nullif(trim({_quoted(name)}), '')"
+        text = f"nullif(trim({quoted(name)}), '')"
         parts += [
             f"count({text}) AS n{i}",
-            f"count({_quoted(name)}) AS a{i}",
+            f"count({quoted(name)}) AS a{i}",
             f"count(TRY_CAST({text} AS DOUBLE)) AS f{i}",
             f"count(TRY_CAST({text} AS TIMESTAMP)) AS d{i}",
         ]
@@ -62,7 +66,3 @@ def _verdict(row: dict[str, int], i: int, name: str) -> StoredAs | None:
     if dated and (dated != "%Y%m%d" or "date" in name.casefold()):
         return StoredAs(kind="date_text", date_format=dated, blanks=blanks)
     return StoredAs(kind="number_text", blanks=blanks) if row[f"f{i}"] == filled else None
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

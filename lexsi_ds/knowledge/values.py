@@ -11,10 +11,13 @@ from dataclasses import dataclass
 import pandas as pd
 
 from lexsi_ds.data.handle import DatasetHandle
+from lexsi_ds.knowledge.distinct import distinct_values
 from lexsi_ds.knowledge.model import ColumnModel, SemanticModel
 from lexsi_ds.knowledge.words import nearest, phrase, split_name
 
 _MOST_DISTINCT = 2000
+_MOST_VALUES = 50_000
+"""Most values of one table."""
 _LONGEST = 6
 """Most words of a value that is looked for in a question."""
 _FILLER = frozenset({"and", "the", "of", "or"})
@@ -82,18 +85,16 @@ class ValueIndex:
 
 
 def build_values(handle: DatasetHandle, model: SemanticModel, read: Callable[[str], pd.DataFrame]) -> ValueIndex:
-    """The index of a handle: one query a table."""
+    """The index of a handle: few queries a table."""
     hits: list[ValueHit] = []
     for table in handle.tables:
         columns = [c for c in model.of_table(table.name) if _indexed(c, table.rows)]
         for column in columns:
             hits += _meant(column)
-        texts = [c for c in columns if c.role in ("category", "text")]
-        if texts:
-            frame = read(_distinct_sql(table.name, texts))
-            for name, value in zip(frame["c"], frame["v"], strict=True):
-                column = next(c for c in texts if c.name == name)
-                hits += _spelled(column, str(value))
+        texts = {c.name: c for c in _affordable([c for c in columns if c.role in ("category", "text")])}
+        for name, values in distinct_values(table.name, list(texts), read).items():
+            for value in values:
+                hits += _spelled(texts[name], value)
     return ValueIndex(hits)
 
 
@@ -109,19 +110,14 @@ def _indexed(column: ColumnModel, rows: int) -> bool:
     )
 
 
-def _distinct_sql(table: str, columns: list[ColumnModel]) -> str:
-    def quoted(name: str) -> str:
-        return '"' + name.replace('"', '""') + '"'
-
-    def literal(text: str) -> str:
-        return "'" + text.replace("'", "''") + "'"
-
-    parts = [
-        f"SELECT {literal(c.name)} AS c, CAST({quoted(c.name)} AS VARCHAR) AS v FROM {quoted(table)}"
-        f" WHERE {quoted(c.name)} IS NOT NULL GROUP BY ALL"
-        for c in columns
-    ]
-    return " UNION ALL ".join(parts) + " ORDER BY c, v"
+def _affordable(columns: list[ColumnModel]) -> list[ColumnModel]:
+    """As many columns as a table may index, those with the fewest values first; what is left out is simply not understood."""
+    kept, total = [], 0
+    for column in sorted(columns, key=lambda c: c.distinct):
+        total += column.distinct
+        if total <= _MOST_VALUES:
+            kept.append(column)
+    return kept
 
 
 def _spelled(column: ColumnModel, value: str) -> list[ValueHit]:

@@ -13,6 +13,8 @@ from lexsi_ds.knowledge.model import ColumnModel, Outcome
 from lexsi_ds.text_to_sql.sqltext import Names, ident
 
 Query = Callable[[str], pd.DataFrame]
+_AT_ONCE = 100
+"""Columns of one query."""
 _ENOUGH = 10
 """Fewest rows on a side before a pattern in them says anything."""
 
@@ -57,24 +59,24 @@ class Filled:
 def probe_columns(
     names: Names, outcome: Outcome, columns: tuple[ColumnModel, ...], cutoff: str | None, query: Query
 ) -> dict[str, Filled]:
-    """One query over the entity's table for all its columns."""
-    table = outcome.table
-    if not columns:
-        return {}
+    """How each column of the entity's table is filled, in few queries."""
+    found: dict[str, Filled] = {}
+    for i in range(0, len(columns), _AT_ONCE):
+        found |= _probe_some(names, outcome, columns[i : i + _AT_ONCE], cutoff, query)
+    return found
+
+
+def _probe_some(
+    names: Names, outcome: Outcome, columns: tuple[ColumnModel, ...], cutoff: str | None, query: Query
+) -> dict[str, Filled]:
+    table, of = outcome.table, names.tests("t", outcome.positive)
     known, unknown = names.tests("t", outcome.known), names.tests("t", outcome.unknown)
-    positive = f"{known} AND {names.tests('t', outcome.positive)}"
-    negative = f"{known} AND NOT ({names.tests('t', outcome.positive)})"
-    counted = [f"count(*) FILTER (WHERE {w}) AS {n}" for n, w in _sides(known, unknown, positive, negative, outcome)]
+    sides = _sides(known, unknown, f"{known} AND {of}", f"{known} AND NOT ({of})", outcome)
+    counted = [f"count(*) FILTER (WHERE {w}) AS {n}" for n, w in sides]
     for i, column in enumerate(columns):
         value = names.read("t", table, column.name)
-        counted += [
-            f"count({value}) FILTER (WHERE {w}) AS {n}_f{i}"
-            for n, w in _sides(known, unknown, positive, negative, outcome)
-        ]
-        counted += [
-            f"count(DISTINCT {value}) FILTER (WHERE {w}) AS {n}_d{i}"
-            for n, w in _sides(known, unknown, positive, negative, outcome)[:2]
-        ]
+        counted += [f"count({value}) FILTER (WHERE {w}) AS {n}_f{i}" for n, w in sides]
+        counted += [f"count(DISTINCT {value}) FILTER (WHERE {w}) AS {n}_d{i}" for n, w in sides[:2]]
         late = f"{value} > {names.read('t', table, cutoff)}" if cutoff and column.role == "time" else "FALSE"
         counted.append(f"count(*) FILTER (WHERE {late}) AS late{i}")
     row = counts(query, f"SELECT {', '.join(counted)} FROM {ident(table)} AS t")

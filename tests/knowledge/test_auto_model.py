@@ -8,6 +8,7 @@ from lexsi_ds.knowledge.load import semantic_model
 from lexsi_ds.knowledge.model import SemanticModel
 from lexsi_ds.knowledge.values import build_values
 from tests.knowledge.sources import Source, csv_table, make_source, needs_data
+from tests.text_to_sql.sources import mini_bank
 
 
 def model_of(source: Source) -> SemanticModel:
@@ -139,3 +140,24 @@ def test_empty_and_odd_tables_have_a_model(tmp_path) -> None:
     model = model_of(source)
     assert [t.rows for t in model.tables] == [0, 1, 30]
     build_values(source.handle, model, source.query)
+
+
+def test_a_wide_table_costs_few_queries(tmp_path) -> None:
+    columns = ", ".join(
+        f"CASE WHEN n % 2 = 0 THEN 'yes' ELSE 'no' END AS flag_{i}, 'word ' || n % 7 AS kind_{i}" for i in range(300)
+    )
+    source = make_source(tmp_path, {"wide": f"SELECT n AS row_id, {columns} FROM range(50) AS t(n)"})
+    model = model_of(source)
+    build_values(source.handle, model, source.query)
+    assert len(source.asked) < 40
+    assert sum(c.role == "flag" for c in model.columns) == 300
+
+
+def test_a_column_added_to_the_banks_table_is_read_like_any_other(tmp_path) -> None:
+    tables = mini_bank()
+    insured = "CASE WHEN loan_id % 2 = 0 THEN 'Yes' ELSE 'No' END AS insured"
+    tables["loan"] = f"SELECT *, {insured}, CAST(loan_id AS VARCHAR) || '.5' AS fee FROM ({tables['loan']})"
+    model = model_of(make_source(tmp_path, tables))
+    found = {c.name: (c.role, c.stored) for c in model.of_table("loan")}
+    assert found["insured"][0] == "flag"
+    assert found["fee"] == ("measure", "number_text")
