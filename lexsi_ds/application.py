@@ -28,6 +28,7 @@ from lexsi_ds.services.access import LOCAL, Actor
 from lexsi_ds.services.artifacts import Artifacts
 from lexsi_ds.services.catalog import Catalog
 from lexsi_ds.services.chats import Chats
+from lexsi_ds.services.connectors import Connectors
 from lexsi_ds.services.datasets import Datasets
 from lexsi_ds.services.drafts import Drafts, FindingDraft
 from lexsi_ds.services.explanations import Explanations
@@ -65,7 +66,9 @@ class Application:
         self.explanations = Explanations(self.models, self.engine, settings.home / "explanations")
         self.drafts = Drafts(self.catalog, self.findings, self.artifacts)
         self.background = Background()
-        self.answering = Answering(settings, self.sql, self.engine, self.models, self.explanations)
+        self.connectors = Connectors(settings, self.store, self.pool, self.catalog)
+        self.answering = Answering(settings, self.sql, self.engine, self.models, self.explanations, self.connectors)
+        self.answering.activate = self.set_active_source
         self.runs = RunRegistry(Runs(self.store), settings.home)
         self.chats = Chats(
             self.store, self.runs, ChatRun(self.answering, self.catalog, self.artifacts, self.store), self.artifacts

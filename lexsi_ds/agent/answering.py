@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from lexsi_ds.knowledge.values import build_values
 from lexsi_ds.llm.client import LLMClient
 from lexsi_ds.models.local import LocalEngine
 from lexsi_ds.services.access import LOCAL, Actor
+from lexsi_ds.services.connectors import Connectors
 from lexsi_ds.services.explanations import Explanations
 from lexsi_ds.services.models import Models
 from lexsi_ds.settings import Settings
@@ -46,6 +48,9 @@ class Answering:
     engine: LocalEngine
     models: Models | None = None
     explanations: Explanations | None = None
+    connectors: Connectors | None = None
+    activate: Callable[[Actor, str], None] | None = None
+    """Makes a source the one that a person works on."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _llm: LLMClient | None = None
     _suggested: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -94,6 +99,7 @@ class Answering:
         offline: bool = False,
     ) -> AgentContext:
         """A fresh context of one run."""
+        activate = self.activate
         return AgentContext(
             dataset=handle,
             run_id=run_id,
@@ -104,6 +110,9 @@ class Answering:
             actor=actor,
             models=self.models,
             explanations=self.explanations,
+            connectors=self.connectors,
+            learn=self.knowledge,
+            activate=None if activate is None else lambda taken: activate(actor, taken.source_id),
             llm=None if offline else self._client(),
             session=session or SessionContext(),
             cancel=cancel or Cancel(),

@@ -17,6 +17,8 @@ from lexsi_ds.text_to_sql.reading import Analytic
 
 if TYPE_CHECKING:
     from lexsi_ds.agent.answering import Answering
+    from lexsi_ds.agent.context import AgentContext
+    from lexsi_ds.data.handle import DatasetHandle
     from lexsi_ds.jobs.runs import RunHandle
     from lexsi_ds.services.artifacts import Artifacts
     from lexsi_ds.services.catalog import Catalog
@@ -41,6 +43,7 @@ class ChatRun:
         session = self._session(ask)
         folder = self._artifacts.folder(ask.run_id)
         ctx = self._answering.context(handle, ask.run_id, folder, actor=ask.actor, session=session, cancel=run.cancel)
+        self._follow(ctx, ask)
         sink = self._artifacts.sink(ask.actor)
 
         def emit(event: ev.Event) -> None:
@@ -50,6 +53,19 @@ class ChatRun:
             run.put(event.type, **body)
 
         self._answering.loop(ctx, sink).drive(ask.question, ctx, emit)
+
+    def _follow(self, ctx: AgentContext, ask: AskContext) -> None:
+        """When the run goes on with another data set, so does its conversation."""
+        before = ctx.activate
+
+        def activate(taken: DatasetHandle) -> None:
+            if before is not None:
+                before(taken)
+            about = {"source_id": taken.source_id, "snapshot_id": taken.snapshot_id}
+            self._runs.note(ask.run_id, **about, snapshot_number=taken.snapshot_number)
+            self._conversations.touch(ask.conversation_id, ask.actor.id, source_id=taken.source_id, title="")
+
+        ctx.activate = activate
 
     def _session(self, ask: AskContext) -> SessionContext:
         record = self._conversations.get(ask.conversation_id, ask.actor.id)

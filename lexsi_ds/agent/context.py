@@ -25,6 +25,7 @@ from lexsi_ds.text_to_sql.reading import Reading
 if TYPE_CHECKING:
     from lexsi_ds.llm.client import LLMClient
     from lexsi_ds.models.local import LocalEngine
+    from lexsi_ds.services.connectors import Connectors
     from lexsi_ds.services.explanations import Explanations
     from lexsi_ds.services.models import Models
 
@@ -80,6 +81,11 @@ class AgentContext:
     actor: Actor = LOCAL
     models: Models | None = None
     explanations: Explanations | None = None
+    connectors: Connectors | None = None
+    learn: Callable[[DatasetHandle], Knowledge] | None = None
+    """What is known about another data set, when one is connected during the run."""
+    activate: Callable[[DatasetHandle], None] | None = None
+    """Makes a data set the person's active one."""
     llm: LLMClient | None = None
     session: SessionContext = field(default_factory=SessionContext)
     cache: dict[str, Any] = field(default_factory=dict)
@@ -91,6 +97,13 @@ class AgentContext:
     text_project: Any = None
     tab_project: Any = None
     tab_projects: dict[str, Any] = field(default_factory=dict)
+
+    def take(self, handle: DatasetHandle) -> None:
+        """Go on with another data set: this run, and the person's next ones."""
+        knowledge = self.learn(handle) if self.learn is not None else self.knowledge
+        self.dataset, self.knowledge = handle, knowledge
+        if self.activate is not None:
+            self.activate(handle)
 
     def query(self, sql: str) -> pd.DataFrame:
         """A small trusted query of the core's own (value samples, probes)."""

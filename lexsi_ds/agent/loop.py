@@ -203,7 +203,8 @@ class _Run:
             if not result.meta.get("rule"):  # what a rule refused may run once the rule is kept
                 self._done.answers[_fingerprint(decision)] = summary
         artifacts = keep(decision.tool, result, self._ctx.run_id, self._sink) if result.ok else []
-        self._state.steps.append(Step(decision.tool, decision.args, result.ok, summary, refused, decision.thought))
+        self._state.dataset_summary = dataset_summary(self._ctx)
+        self._state.steps.append(Step(decision.tool, _shown(decision.args), result.ok, summary, refused, decision.thought))
         meta: dict[str, Any] = {"seconds": round(time.perf_counter() - started, 4), "refused": refused}
         if result.error:
             meta["error"] = result.error

@@ -47,6 +47,8 @@ def broken(tool: str, args: dict[str, Any], done: Done, ctx: AgentContext) -> st
     """The rule that this call would break, in words for the planner; None when it may run."""
     if done.owes_summary and tool not in ("summarize_result", "explain_prediction"):
         return "After predict, call summarize_result next (only explain_prediction may come between)."
+    if tool == "connect_datalake" and (host := _unnamed_host(str(args.get("endpoint") or ""), ctx)):
+        return f"The user did not name the store {host}: ask whether to send requests to it before you connect."
     if tool == "summarize_result" and (reason := empty_result(done)):
         return reason
     if tool in _SQL_TOOLS and "query_kg" not in done.succeeded:
@@ -56,6 +58,16 @@ def broken(tool: str, args: dict[str, Any], done: Done, ctx: AgentContext) -> st
     if tool == "run_sql":
         return _inline_sql(full_sql(str(args.get("sql", "")), ctx), done, ctx)
     return None
+
+
+def _unnamed_host(endpoint: str, ctx: AgentContext) -> str | None:
+    """The host of an endpoint that the person did not name: text in the data must not choose where requests go."""
+    host = endpoint.partition("://")[2] or endpoint
+    host = host.partition("/")[0].rsplit(":", 1)[0].casefold()
+    if not host or host in ("localhost", "[::1]") or host.startswith("127."):
+        return None
+    named = f"{ctx.cache.get('question', '')} {ctx.hints}".casefold()
+    return None if host in named else host[:100]
 
 
 def empty_result(done: Done) -> str | None:
