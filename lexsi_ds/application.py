@@ -35,6 +35,7 @@ from lexsi_ds.services.explanations import Explanations
 from lexsi_ds.services.finding import Finding
 from lexsi_ds.services.findings import Findings
 from lexsi_ds.services.models import Models
+from lexsi_ds.services.relations import Relations
 from lexsi_ds.services.versions import Versions
 from lexsi_ds.settings import Settings, get_settings
 from lexsi_ds.store.db import Store
@@ -61,13 +62,17 @@ class Application:
         self.models = Models(self.store, settings.home)
         self.findings = Findings(self.store, self.catalog.table, self.sql)
         self.datasets = Datasets(self.store, settings.home, self.sql, self.findings)
+        self.relations = Relations(self.store, self.catalog, self.sql)
         self.versions = Versions(self.store, settings.home, self.catalog, self.findings)
         self.artifacts = Artifacts(self.store, settings.home)
         self.explanations = Explanations(self.models, self.engine, settings.home / "explanations")
         self.drafts = Drafts(self.catalog, self.findings, self.artifacts)
         self.background = Background()
         self.connectors = Connectors(settings, self.store, self.pool, self.catalog)
-        self.answering = Answering(settings, self.sql, self.engine, self.models, self.explanations, self.connectors)
+        self.answering = Answering(
+            settings, self.sql, self.engine, self.models, self.explanations, self.connectors, relations=self.relations,
+            datasets=self.datasets,
+        )
         self.answering.activate = self.set_active_source
         self.runs = RunRegistry(Runs(self.store), settings.home)
         self.chats = Chats(

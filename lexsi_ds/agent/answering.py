@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,14 +23,16 @@ from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.data.sql import SqlRunner
 from lexsi_ds.jobs.cancel import Cancel
 from lexsi_ds.knowledge.graph import KnowledgeGraph
-from lexsi_ds.knowledge.load import semantic_model
+from lexsi_ds.knowledge.load import is_bank, semantic_model
 from lexsi_ds.knowledge.values import build_values
 from lexsi_ds.llm.client import LLMClient
 from lexsi_ds.models.local import LocalEngine
 from lexsi_ds.services.access import LOCAL, Actor
 from lexsi_ds.services.connectors import Connectors
+from lexsi_ds.services.datasets import Datasets
 from lexsi_ds.services.explanations import Explanations
 from lexsi_ds.services.models import Models
+from lexsi_ds.services.relations import Relations
 from lexsi_ds.settings import Settings
 from lexsi_ds.text_to_sql.lexicon import LEXICONS
 from lexsi_ds.text_to_sql.sqltext import Names
@@ -49,27 +51,31 @@ class Answering:
     models: Models | None = None
     explanations: Explanations | None = None
     connectors: Connectors | None = None
+    relations: Relations | None = None
+    datasets: Datasets | None = None
     activate: Callable[[Actor, str], None] | None = None
     """Makes a source the one that a person works on."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _llm: LLMClient | None = None
     _suggested: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    _known: OrderedDict[str, Knowledge] = field(default_factory=OrderedDict)
+    _known: OrderedDict[Hashable, Knowledge] = field(default_factory=OrderedDict)
 
     def knowledge(self, handle: DatasetHandle) -> Knowledge:
-        """The semantic model, graph and value index of a snapshot; made once a process."""
+        """The semantic model, graph and value index of a snapshot; made once a process for the marks, texts and links it has."""
+        links = self.relations.for_joins(handle) if self.relations is not None and not is_bank(handle) else ()
+        key = (handle, links)
         with self._lock:
-            found = self._known.get(handle.snapshot_id)
+            found = self._known.get(key)
             if found is not None:
-                self._known.move_to_end(handle.snapshot_id)
+                self._known.move_to_end(key)
                 return found
         def read(sql: str) -> pd.DataFrame:
             return self.sql.frame(handle, sql)
 
-        model = semantic_model(handle, read)
+        model = semantic_model(handle, read, links)
         made = Knowledge(model, KnowledgeGraph(model), build_values(handle, model, read))
         with self._lock:
-            self._known[handle.snapshot_id] = made
+            self._known[key] = made
             while len(self._known) > _KEPT_SNAPSHOTS:
                 self._known.popitem(last=False)
         return made
@@ -110,6 +116,7 @@ class Answering:
             actor=actor,
             models=self.models,
             explanations=self.explanations,
+            datasets=self.datasets,
             connectors=self.connectors,
             learn=self.knowledge,
             activate=None if activate is None else lambda taken: activate(actor, taken.source_id),

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lexsi_ds.llm.client import LLMClient
     from lexsi_ds.models.local import LocalEngine
     from lexsi_ds.services.connectors import Connectors
+    from lexsi_ds.services.datasets import Datasets
     from lexsi_ds.services.explanations import Explanations
     from lexsi_ds.services.models import Models
 
@@ -81,6 +82,7 @@ class AgentContext:
     actor: Actor = LOCAL
     models: Models | None = None
     explanations: Explanations | None = None
+    datasets: Datasets | None = None
     connectors: Connectors | None = None
     learn: Callable[[DatasetHandle], Knowledge] | None = None
     """What is known about another data set, when one is connected during the run."""

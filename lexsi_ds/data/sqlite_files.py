@@ -13,6 +13,7 @@ from pathlib import Path
 
 import duckdb
 
+from lexsi_ds.data.declared_keys import sqlite_keys
 from lexsi_ds.data.dialect import unique_names
 from lexsi_ds.data.infer import TextColumn, infer_columns
 from lexsi_ds.data.readers import Limits, Loaded, check_width, literal, quoted, scratch_name
@@ -84,7 +85,8 @@ def _read_table(
     ]
     notes += [*said, *(note for t in typed.values() for note in t.notes)]
     select = f"SELECT {', '.join(parts)} FROM {table}"
-    return Loaded(name, select, {"format": "sqlite", "table": source}, tuple(notes))
+    options = {"format": "sqlite", "table": source, "keys": sqlite_keys(path, source)}
+    return Loaded(name, select, options, tuple(notes))
 
 
 def _undeclared(path: Path, source: str) -> bool:

@@ -6,12 +6,14 @@ It never guesses a meaning for a code.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 
 from lexsi_ds.data.handle import Column, DatasetHandle, Table
+from lexsi_ds.data.relations import Relation
 from lexsi_ds.knowledge import thesaurus as th
+from lexsi_ds.knowledge.chosen_links import with_relations
 from lexsi_ds.knowledge.distinct import distinct_values, quoted
 from lexsi_ds.knowledge.flags import flag_meanings, metrics_of, outcomes_of
 from lexsi_ds.knowledge.model import ColumnModel, ColumnRole, Disambiguation, Relationship, SemanticModel, TableModel
@@ -23,9 +25,13 @@ _CATEGORY_MOST = 60
 
 
 def automatic_model(
-    handle: DatasetHandle, values: ValueReader, *, known: frozenset[tuple[str, str]] = frozenset()
+    handle: DatasetHandle, values: ValueReader, *, known: frozenset[tuple[str, str]] = frozenset(),
+    relations: Sequence[Relation] = (),
 ) -> SemanticModel:
-    """The model of a source. Columns in ``known`` are described elsewhere, so their texts are not read."""
+    """The model of a source. Columns in ``known`` are described elsewhere, so their texts are not read.
+
+    ``relations`` were found in the data or chosen by a person: they add links, and take rejected ones away.
+    """
     tables, columns = [], []
     for table in handle.tables:
         open_columns = [c for c in table.columns if (table.name, c.name) not in known]
@@ -36,7 +42,7 @@ def automatic_model(
         of_table = [_column(table, c, key, stored.get(c.name), texts.get(c.name, [])) for c in table.columns]
         columns += of_table
         tables.append(_table(table, key, of_table, alone=len(handle.tables) == 1))
-    links = _relationships(handle, tables, values)
+    links = with_relations(_relationships(handle, tables, values), handle, tables, relations)
     linked = {(r.child, r.child_column) for r in links}
     columns = [
         c.model_copy(update={"role": "link"}) if (c.table, c.name) in linked and c.role != "key" else c for c in columns

@@ -4,6 +4,7 @@ wins over what is derived, and nothing that the handle lacks survives.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import yaml
 
 from lexsi_ds.data.handle import DatasetHandle, Table
+from lexsi_ds.data.relations import Relation
 from lexsi_ds.knowledge.auto import ValueReader, automatic_model
 from lexsi_ds.knowledge.model import (
     ColumnModel,
@@ -39,10 +41,11 @@ _MARKS = {
 }
 
 
-def semantic_model(handle: DatasetHandle, values: ValueReader) -> SemanticModel:
-    """What is known about this source. ``values`` runs SQL on the handle and gives a frame."""
+def semantic_model(handle: DatasetHandle, values: ValueReader, relations: Sequence[Relation] = ()) -> SemanticModel:
+    """What is known about this source. ``values`` runs SQL on the handle and gives a frame; ``relations`` are its found and
+    chosen links. The bank's own links are written by hand and stand."""
     if not is_bank(handle):
-        return automatic_model(handle, values)
+        return automatic_model(handle, values, relations=relations)
     book = _bank_book()
     described = frozenset((table, name) for table, entry in book["tables"].items() for name in entry["columns"])
     derived = automatic_model(handle, values, known=described)
