@@ -16,7 +16,6 @@ import streamlit as st
 from components import figures, session
 from components.frame import progress_of
 from components.problems import careful
-from components.registry import page
 from components.safe import plain
 from lexsi_ds.application import Application
 from lexsi_ds.data.handle import DatasetHandle
@@ -187,8 +186,3 @@ def _importing(app: Application, actor: Actor, task_id: str) -> None:
         st.rerun()
     with st.container(border=True, gap="small"):
         progress_of(app, actor, task, "import")
-
-
-def next_step() -> None:
-    """Where to go from here."""
-    st.page_link(page("chat").path, label="Ask a question about it", icon=page("chat").icon)

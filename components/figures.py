@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from datetime import UTC, date, datetime
 
@@ -114,3 +115,8 @@ def value(raw: object) -> str:
     if isinstance(raw, datetime):
         return raw.isoformat(sep=" ", timespec="minutes").removesuffix(" 00:00")
     return raw.isoformat() if isinstance(raw, date) else str(raw).removesuffix("T00:00:00")
+
+
+def slug(name: str) -> str:
+    """A name as part of a file's name: letters, digits and underscores."""
+    return re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")[:60] or "data"

@@ -44,6 +44,15 @@ class Notice:
     text: str
 
 
+@dataclass(frozen=True)
+class DeskRun:
+    """A query of the SQL editor: its task, the source it is about, its text."""
+
+    task_id: str
+    source_id: str
+    sql: str
+
+
 @dataclass
 class Held:
     """What one browser tab remembers between reruns and page switches."""
@@ -56,6 +65,10 @@ class Held:
     """Part of the uploader's key: a new one drops the bytes of the old."""
     import_task_id: str | None = None
     confirm_delete: str | None = None
+    opened_source: str | None = None
+    """The source whose tabs are shown on Connect data; None is the active one."""
+    desk: DeskRun | None = None
+    """The last query of the SQL editor."""
     proposing_run: str | None = None
     draft: Any = None
     """The FindingDraft of ``proposing_run``: small, frozen, not yet saved."""

@@ -1,19 +1,19 @@
-"""The list of sources (use one, delete one after a second look) and the tables of the active one."""
+"""The catalog: a card for each source with its size, age and health; open it, use it, refresh it, delete it after a second look."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Callable
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
-from components import figures, problems, session, tables
+from components import figures, session
 from components.frame import activate
 from components.problems import careful
 from components.safe import plain
 from lexsi_ds.application import Application
-from lexsi_ds.data.handle import Column, DatasetHandle, Table
+from lexsi_ds.errors import LexsiError, NotFound
 from lexsi_ds.services.access import Actor
 
 KINDS: dict[str, tuple[str, str]] = {
@@ -23,73 +23,184 @@ KINDS: dict[str, tuple[str, str]] = {
     "sqlite": ("SQLite file", ":material/database:"),
     "derived": ("Derived", ":material/function:"),
     "s3": ("Bucket", ":material/cloud:"),
+    "postgres": ("PostgreSQL", ":material/storage:"),
+    "mysql": ("MySQL or MariaDB", ":material/storage:"),
 }
-MARKS = ("protected", "masked", "identifier")
+FAR = ("s3", "postgres", "mysql")
+"""Kinds that a connector reaches."""
+PARAMETER = "source"
 
 
-def source_list(app: Application, actor: Actor, active: str | None) -> None:
-    """Every source: use it, or delete it after a second look."""
-    for source in app.catalog.sources(actor):
-        label, icon = KINDS.get(source.kind, (source.kind, ":material/dataset:"))
-        with st.container(
-            border=True, horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small"
-        ):
-            state = " :green-badge[:material/check: Active]" if source.id == active else ""
-            synthetic = " :gray-badge[Synthetic]" if source.synthetic else ""
-            st.markdown(
-                f"{icon} **{plain(source.name)}**{state}{synthetic}  \n:gray[{source_line(source, label)}]",
-                width="stretch",
+def opened(app: Application, actor: Actor, active: str | None) -> str | None:
+    """The source whose tabs are shown: the one of the address, else the one this tab opened, else the active one."""
+    for wanted in (st.query_params.get(PARAMETER), session.held().opened_source):
+        if wanted:
+            with contextlib.suppress(NotFound):
+                app.catalog.handle(actor, wanted)
+                return wanted
+    return active
+
+
+def cards(app: Application, actor: Actor, active: str | None, shown: str | None) -> None:
+    """A card for each source, newest first."""
+    listed = app.catalog.sources(actor)
+    if not listed:
+        st.caption("Nothing is here yet.")
+        return
+    with st.grid(2, min_column_width=400):
+        for source in listed:
+            with st.container(border=True, gap="xsmall", height="stretch"):
+                _card(app, actor, source, active, shown)
+    _undeleted(app, actor)
+
+
+def _card(app: Application, actor: Actor, source: Any, active: str | None, shown: str | None) -> None:
+    label, icon = KINDS.get(source.kind, (source.kind, ":material/dataset:"))
+    state = " :green-badge[:material/check: Active]" if source.id == active else ""
+    synthetic = " :gray-badge[Synthetic]" if source.synthetic else ""
+    st.markdown(f"{icon} **{plain(source.name, 60)}**{state}{synthetic}")
+    st.markdown(f":gray[{source_line(source, label)}]")
+    st.markdown(f":gray[{age_line(source)}]")
+    if health := _health(app, actor, source):
+        st.markdown(" ".join(health))
+    st.space("stretch")
+    if session.held().confirm_delete == source.id:
+        _sure(app, actor, source)
+    else:
+        _buttons(app, actor, source, active, shown)
+
+
+def _buttons(app: Application, actor: Actor, source: Any, active: str | None, shown: str | None) -> None:
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.button(
+            "Open",
+            key=session.wkey("source", source.id, "open"),
+            disabled=source.id == shown,
+            on_click=_open,
+            args=(source.id,),
+        )
+        st.button(
+            "Use",
+            key=session.wkey("source", source.id, "use"),
+            type="tertiary",
+            disabled=source.id == active,
+            help="Chat, models and findings are about the source in use",
+            on_click=_use,
+            args=(app, actor, source.id),
+        )
+        if source.kind != "demo":
+            st.button(
+                "Refresh",
+                key=session.wkey("source", source.id, "refresh"),
+                type="tertiary",
+                icon=":material/refresh:",
+                help="Read it again from where it came; the old version stays",
+                on_click=_refresh,
+                args=(app, actor, source.id, source.name, source.kind),
             )
-            if session.held().confirm_delete == source.id:
-                st.button(
-                    "Delete for good",
-                    key=session.wkey("source", source.id, "sure"),
-                    type="primary",
-                    on_click=_delete,
-                    args=(app, actor, source.id),
-                )
-                st.button(
-                    "Keep",
-                    key=session.wkey("source", source.id, "keep"),
-                    type="tertiary",
-                    on_click=_ask_delete,
-                    args=(None,),
-                )
-            else:
-                st.button(
-                    "Use",
-                    key=session.wkey("source", source.id, "use"),
-                    disabled=source.id == active,
-                    on_click=_use,
-                    args=(app, actor, source.id),
-                )
-                st.button(
-                    "",
-                    key=session.wkey("source", source.id, "delete"),
-                    type="tertiary",
-                    icon=":material/delete:",
-                    help="Delete this source",
-                    on_click=_ask_delete,
-                    args=(source.id,),
-                )
+        st.button(
+            "",
+            key=session.wkey("source", source.id, "delete"),
+            type="tertiary",
+            icon=":material/delete:",
+            help="Delete this source",
+            on_click=_ask_delete,
+            args=(source.id,),
+        )
+
+
+def _sure(app: Application, actor: Actor, source: Any) -> None:
+    st.caption(f"Delete {plain(source.name, 60)} with all its versions? What relies on it stops this.")
+    with st.container(horizontal=True, gap="small"):
+        st.button(
+            "Delete for good",
+            key=session.wkey("source", source.id, "sure"),
+            type="primary",
+            on_click=_delete,
+            args=(app, actor, source.id, source.kind),
+        )
+        st.button(
+            "Keep", key=session.wkey("source", source.id, "keep"), type="tertiary", on_click=_ask_delete, args=(None,)
+        )
 
 
 def source_line(source: Any, label: str) -> str:
-    """One gray line about a source."""
-    parts = [
-        label,
-        figures.counted(source.tables, "table"),
-        f"{figures.count(source.rows)} rows",
-        f"version {source.snapshot_number}",
-    ]
-    if source.today:
-        parts.append(f"data to {source.today.isoformat()}")
-    return ", ".join([*parts, f"added {figures.ago(source.created_at)}"])
+    """What it is and how large: tables, rows, bytes of its newest version."""
+    return ", ".join(
+        [label, figures.counted(source.tables, "table"), figures.counted(source.rows, "row"), figures.size(source.bytes)]
+    )
+
+
+def age_line(source: Any) -> str:
+    """Its version, when that was read, and how far its data goes."""
+    until = f", data to {source.today.isoformat()}" if source.today else ""
+    return f"Version {source.snapshot_number}, read {figures.ago(source.updated_at)}{until}"
+
+
+def _health(app: Application, actor: Actor, source: Any) -> list[str]:
+    """Badges for what wants a look: rejected rows, notes, and what an older version still carries."""
+    found = []
+    with contextlib.suppress(LexsiError):
+        rejected = sum(app.catalog.rejected(actor, source.id, name)[0] for name in source.table_names[:20])
+        if rejected:
+            found.append(f":yellow-badge[:material/warning: {figures.counted(rejected, 'row')} rejected]")
+        if notes := len(app.catalog.notes(actor, source.id)):
+            found.append(f":gray-badge[:material/fact_check: {figures.counted(notes, 'note')}]")
+        if source.snapshot_number > 1 and (stale := len(app.versions.stale(actor, source.id))):
+            found.append(f":yellow-badge[:material/history: {figures.count(stale)} made from an older version]")
+    return found
+
+
+def _undeleted(app: Application, actor: Actor) -> None:
+    """Sources whose deletion did not end: said, with a way on."""
+    for body in app.datasets.list_data_connectors(actor, limit=100)["connectors"]:
+        if body.get("deleteStatus") != "delete_failed":
+            continue
+        with st.container(border=True, horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(f"**{plain(body['displayName'])}** :gray[{plain(body['deleteError'], 200)}]", width="stretch")
+            st.button(
+                "Delete again",
+                key=session.wkey("source", body["id"], "again"),
+                on_click=_delete,
+                args=(app, actor, body["id"], body["kind"]),
+            )
+
+
+@careful
+def _open(source_id: str) -> None:
+    session.held().opened_source = source_id
+    session.forget(session.PREVIEW_TABLE)
+    st.query_params[PARAMETER] = source_id
 
 
 @careful
 def _use(app: Application, actor: Actor, source_id: str) -> None:
     activate(app, actor, source_id)
+    session.held().opened_source = source_id
+    st.query_params[PARAMETER] = source_id
+
+
+@careful
+def _refresh(app: Application, actor: Actor, source_id: str, name: str, kind: str) -> None:
+    start(app, actor, f"Reading {name} again", refresher(app, actor, source_id, kind), key=f"refresh:{source_id}")
+
+
+def refresher(app: Application, actor: Actor, source_id: str, kind: str) -> Callable[[Any, Any], Any]:
+    """The work of a refresh: files are read again, tables of a connector are copied again."""
+
+    def work(cancel: Any, tell: Any) -> Any:
+        if kind in FAR:
+            handle = app.connectors.refresh(actor, source_id, cancel=cancel, tell=tell)
+            app.versions.recheck(actor, handle)
+            return handle
+        return app.versions.refresh(actor, source_id, cancel=cancel, tell=tell).handle
+
+    return work
+
+
+def start(app: Application, actor: Actor, label: str, work: Callable[[Any, Any], Any], *, key: str | None = None) -> None:
+    """Begin an import or a refresh; the page shows how far it is, with a cancel."""
+    session.held().import_task_id = app.background.start("import", label, work, owner=actor.id, key=key).id
 
 
 @careful
@@ -98,128 +209,14 @@ def _ask_delete(source_id: str | None) -> None:
 
 
 @careful
-def _delete(app: Application, actor: Actor, source_id: str) -> None:
+def _delete(app: Application, actor: Actor, source_id: str, kind: str) -> None:
     session.held().confirm_delete = None
-    app.catalog.delete(actor, source_id)
+    if kind in FAR:
+        app.connectors.delete(actor, source_id)
+    else:
+        app.catalog.delete(actor, source_id)
+    if st.query_params.get(PARAMETER) == source_id:
+        del st.query_params[PARAMETER]
+    session.held().opened_source = None
     session.forget_source()
-    session.notify("info", "The source is deleted. Findings and models made from it stay readable.")
-
-
-def how_read(app: Application, actor: Actor, handle: DatasetHandle) -> None:
-    """What was noticed while the files were read: values that became missing, rejected lines, guesses."""
-    notes = app.catalog.notes(actor, handle.source_id)
-    if notes:
-        with st.popover("How it was read", type="tertiary", icon=":material/fact_check:", key="connect-notes"):
-            for note in notes:
-                st.text(note)
-
-
-def active_tables(app: Application, actor: Actor, handle: DatasetHandle) -> None:
-    """Tables of the active source; one opens into columns and a preview."""
-    names = [t.name for t in handle.tables]
-    if not names:
-        st.info("This source has no tables.", icon=":material/info:")
-        return
-    left, right = st.columns([1, 3.4], gap="medium")
-    with left:
-        captions = [f"{figures.count(t.rows)} rows, {len(t.columns)} columns" for t in handle.tables]
-        chosen = st.radio(
-            "Tables",
-            names,
-            key=session.PREVIEW_TABLE,
-            captions=captions,
-            format_func=lambda n: plain(n, 40),
-            persist_state="session",
-        )
-    table = handle.table(chosen) if chosen else None
-    with right:
-        if table:
-            _one_table(app, actor, handle, table)
-
-
-def _one_table(app: Application, actor: Actor, handle: DatasetHandle, table: Table) -> None:
-    note = f"{figures.count(table.rows)} rows, version {table.version}"
-    tables.card_head(table.name, note)
-    if table.comment:
-        st.caption(plain(table.comment, 400))
-    columns, preview = st.tabs(["Columns", "Preview"], on_change="rerun", key=session.wkey("table", table.dataset_id))
-    with columns:
-        if columns.open:
-            _columns(app, actor, table)
-    with preview:
-        if preview.open:
-            with problems.guarded("The preview"):
-                rows = app.catalog.preview(actor, handle.source_id, table.name, tables.SHOWN_ROWS)
-                st.caption(
-                    tables.count_line(len(rows), table.rows)
-                    + ("; masked columns are hidden" if any(c.masked for c in table.columns) else "")
-                )
-                tables.show(
-                    rows,
-                    key=session.wkey("preview", table.dataset_id, table.version),
-                    alt=f"First rows of {plain(table.name)}",
-                )
-
-
-def _columns(app: Application, actor: Actor, table: Table) -> None:
-    key = session.wkey("marks", table.dataset_id, table.version)
-    frame = pd.DataFrame([_column_row(c, table.rows) for c in table.columns])
-    fixed = [c for c in frame.columns if c.casefold() not in MARKS]
-    st.data_editor(
-        frame,
-        key=key,
-        hide_index=True,
-        disabled=fixed,
-        num_rows="fixed",
-        height=min(14 * tables.ROW, tables.ROW * (len(frame) + 1) + 4),
-        on_change=_mark,
-        args=(app, actor, table, key),
-        alt=f"Columns of {plain(table.name)}",
-        column_config={
-            "Type": st.column_config.TextColumn("Type", width=80),
-            "Missing": st.column_config.NumberColumn("Missing", format="%.1f%%", width=65),
-            "Distinct": st.column_config.NumberColumn("Distinct", format="localized", width=75),
-            "Protected": _mark_column("Protected", "Left out of models, kept for fairness tests."),
-            "Masked": _mark_column("Masked", "Identifies a person: never shown to a planner, hidden on screen."),
-            "Identifier": _mark_column("Identifier", "Names a row; never a feature."),
-        },
-    )
-    st.caption("Protected, masked and identifier can be changed; the change counts from the next question on.")
-
-
-def _mark_column(name: str, meaning: str) -> Any:
-    return st.column_config.CheckboxColumn(name, help=meaning, width=98)
-
-
-def _column_row(column: Column, rows: int) -> dict[str, Any]:
-    def shown(value: str | None) -> str:
-        return "masked" if column.masked and value else value or ""
-
-    return {
-        "Column": column.name,
-        "Type": column.type,
-        "Missing": 100 * column.nulls / rows if rows else 0.0,
-        "Distinct": column.distinct,
-        "Protected": column.protected,
-        "Masked": column.masked,
-        "Identifier": column.identifier,
-        "Min": shown(column.minimum),
-        "Max": shown(column.maximum),
-        "Meaning": column.comment or "",
-    }
-
-
-@careful
-def _mark(app: Application, actor: Actor, table: Table, key: str) -> None:
-    apply_marks(app, actor, table, (session.read(key) or {}).get("edited_rows", {}))
-
-
-def apply_marks(app: Application, actor: Actor, table: Table, edited: Mapping[int, Mapping[str, Any]]) -> None:
-    """Keep what was ticked: row number of the columns table -> the marks that were changed there."""
-    for position, changes in edited.items():
-        column = table.columns[int(position)]
-        for name, wanted in changes.items():
-            mark = name.casefold()
-            if mark in MARKS and getattr(column, mark) != wanted:
-                given = {each: wanted if each == mark else None for each in MARKS}
-                app.catalog.mark_column(actor, table.dataset_id, column.name, **given)
+    session.notify("info", "The source is deleted, with all its versions.")

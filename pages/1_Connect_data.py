@@ -1,10 +1,10 @@
-"""Connect data: the ways in, an import at work, the sources, and the tables of the active one."""
+"""Connect data: the ways in, an import at work, the sources, and one of them opened."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from components import connect, sources
+from components import connect, source_tabs, sources
 from components.empty import first_start
 from components.figures import counted
 from components.frame import bootstrap
@@ -16,6 +16,7 @@ app, actor, handle = frame.app, frame.actor, frame.handle
 
 st.title("Connect data", anchor=False)
 with guarded("Connect data"):
+    active = handle.source_id if handle else None
     if handle:
         until = f", data to {handle.today.isoformat()}" if handle.today else ""
         st.caption(
@@ -29,13 +30,11 @@ with guarded("Connect data"):
     connect.tiles(app, actor, task)
     st.space("small")
     st.subheader("Sources", anchor=False)
-    sources.source_list(app, actor, handle.source_id if handle else None)
-    if handle:
+    shown = sources.opened(app, actor, active)
+    with guarded("The sources"):
+        sources.cards(app, actor, active, shown)
+    if shown:
         st.space("small")
-        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-            st.subheader(f"Tables of {plain(handle.name)}", anchor=False)
-            with st.container(horizontal=True, width="content", vertical_alignment="center"):
-                sources.how_read(app, actor, handle)
-                connect.next_step()
-        with guarded("The tables"):
-            sources.active_tables(app, actor, handle)
+        with guarded("The source"):
+            opened = handle if handle and shown == active else app.catalog.handle(actor, shown)
+            source_tabs.draw(app, actor, opened, active=shown == active)

@@ -14,6 +14,8 @@ from typing import Any
 
 import pandas as pd
 
+from lexsi_ds.data.connectors.kinds import REGISTRY
+from lexsi_ds.data.sql import SqlResult
 from lexsi_ds.errors import BadInput, Busy, Conflict, NotFound
 from lexsi_ds.jobs.background import Background, Task
 from lexsi_ds.services.access import LOCAL
@@ -241,6 +243,9 @@ class FakeCatalog:
                 kind=h.kind,
                 synthetic=h.synthetic,
                 tables=len(h.tables),
+                table_names=tuple(t.name for t in h.tables),
+                bytes=4_200_000,
+                updated_at=datetime.now(UTC) - timedelta(days=3),
                 rows=h.rows,
                 snapshot_number=h.snapshot_number,
                 today=h.today,
@@ -260,6 +265,15 @@ class FakeCatalog:
             }
         )
 
+    def handle(self, actor: Any, source_id: str, snapshot_id: str | None = None) -> Any:
+        found = next((h for h in self.handles if h.source_id == source_id), None)
+        if found is None:
+            raise NotFound("There is no such source.")
+        return found
+
+    def rejected(self, actor: Any, source_id: str, table: str) -> tuple[int, Path | None]:
+        return 0, None
+
     def delete(self, actor: Any, source_id: str) -> None:
         self.handles = [h for h in self.handles if h.source_id != source_id]
 
@@ -267,6 +281,46 @@ class FakeCatalog:
         return ["trans: 240 values of k_symbol were blank and became missing"]
 
     def mark_column(self, *args: Any, **kwargs: Any) -> None: ...
+
+
+class FakeSql:
+    """No worker: a query says so."""
+
+    def run_on_table(self, *_: Any, **__: Any) -> SqlResult:
+        raise BadInput("There is no worker here.")
+
+
+class FakeDatasets:
+    """Texts of datasets."""
+
+    def resolve(self, actor: Any, dataset: str) -> Any:
+        return SimpleNamespace(id=dataset, target_column=None), None
+
+    def list_data_connectors(self, actor: Any, **_: Any) -> dict[str, Any]:
+        return {"connectors": []}
+
+
+class FakeVersions:
+    """One version, and what is stale."""
+
+    def __init__(self) -> None:
+        self.old: tuple[Any, ...] = ()
+
+    def stale(self, actor: Any, source_id: str) -> tuple[Any, ...]:
+        return self.old
+
+    def stale_models(self, actor: Any, source_id: str) -> tuple[Any, ...]:
+        return tuple(s for s in self.old if s.kind == "model")
+
+
+class FakeConnectors:
+    """No connector yet."""
+
+    def list(self, actor: Any) -> list[Any]:
+        return []
+
+    def kinds(self) -> list[Any]:
+        return list(REGISTRY.values())
 
 
 class FakeApplication:
@@ -279,8 +333,10 @@ class FakeApplication:
             FakeModels(empty=empty or not scripts),
             FakeFindings(empty=empty or not scripts),
         )
-        self.background, self.settings = Background(), SimpleNamespace(llm_configured=False)
+        self.background, self.settings = Background(), SimpleNamespace(llm_configured=False, home=home)
+        self.sql = FakeSql()
         self.artifacts, self.home = self.chats, home
+        self.datasets, self.versions, self.connectors = FakeDatasets(), FakeVersions(), FakeConnectors()
         self.demo_task: Task | None = None
 
     def warm(self) -> None:

@@ -99,8 +99,7 @@ def test_the_tables_page_shows_columns_and_a_preview(app: Application, open_page
     at = open_page(app, "connect")
     columns = at.dataframe[0].value
     assert list(columns["Column"])[:2] == ["customerID", "tenure"]
-    table = app.active_handle(app.person()).tables[0]
-    at.session_state[session.wkey("table", table.dataset_id)] = "Preview"
+    at.session_state[session.wkey("tabs", app.active_source(app.person()))] = ":gray[Preview]"
     settled(at.run())
     assert len(at.dataframe[0].value) == 50
     assert "showing 50 of 320 rows" in words(at)
@@ -111,13 +110,17 @@ def test_a_mark_on_a_column_is_kept(app: Application, open_page) -> None:
     table = app.active_handle(app.person()).tables[0]
     key = session.wkey("marks", table.dataset_id, table.version)
     at.session_state[key] = {"edited_rows": {1: {"Protected": True}}, "added_rows": [], "deleted_rows": []}
-    from components import sources
+    from components import columns
+
+    def tenure():
+        return app.active_handle(app.person()).tables[0].column("tenure")
 
     settled(at.run())
-    sources.apply_marks(app, app.person(), table, {1: {"Protected": True}})
-    assert app.active_handle(app.person()).tables[0].column("tenure").protected
-    sources.apply_marks(app, app.person(), app.active_handle(app.person()).tables[0], {1: {"Protected": False}})
-    assert not app.active_handle(app.person()).tables[0].column("tenure").protected
+    columns.apply_edits(app, app.person(), table, {1: {"Protected": True, "Meaning": "Months as a customer"}})
+    assert tenure().protected and tenure().comment == "Months as a customer"
+    now = app.active_handle(app.person()).tables[0]
+    columns.apply_edits(app, app.person(), now, {1: {"Protected": False, "Meaning": ""}})
+    assert not tenure().protected and not tenure().comment
 
 
 def test_a_question_typed_into_the_box_is_answered_and_stands_in_the_address(app: Application, open_page) -> None:
