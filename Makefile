@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PORT ?= 8501
 
-.PHONY: run test test-fast test-slow lint bench docs clean
+.PHONY: run test test-fast test-slow kills lint bench docs clean
 
 $(VENV)/.run: requirements.txt
 	$(PYTHON) -m venv $(VENV)
@@ -30,6 +30,10 @@ test-fast: $(VENV)/.dev
 test-slow: $(VENV)/.dev
 	scripts/need_chromium.sh
 	$(BIN)/python -m pytest -m slow
+
+# kills: kill -9 in the middle of 50 imports; the catalog must stay whole.
+kills: $(VENV)/.dev
+	$(BIN)/python -m pytest -m slow -s tests/catalog/test_kills.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -58,6 +58,7 @@ class Application:
         self.pool = pool or Pool(settings)
         self.sql = SqlRunner(self.pool, settings)
         self.catalog = Catalog(settings, self.store, self.pool)
+        self.catalog.sweep()
         self.engine = LocalEngine(self.pool, settings)
         self.models = Models(self.store, settings.home)
         self.findings = Findings(self.store, self.catalog.table, self.sql)
