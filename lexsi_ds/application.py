@@ -32,6 +32,7 @@ from lexsi_ds.services.connectors import Connectors
 from lexsi_ds.services.datasets import Datasets
 from lexsi_ds.services.drafts import Drafts, FindingDraft
 from lexsi_ds.services.explanations import Explanations
+from lexsi_ds.services.exports import Exports
 from lexsi_ds.services.finding import Finding
 from lexsi_ds.services.findings import Findings
 from lexsi_ds.services.models import Models
@@ -66,6 +67,7 @@ class Application:
         self.relations = Relations(self.store, self.catalog, self.sql)
         self.versions = Versions(self.store, settings.home, self.catalog, self.findings)
         self.artifacts = Artifacts(self.store, settings.home)
+        self.exports = Exports(self.store, settings.home, self.pool, self.artifacts)
         self.explanations = Explanations(self.models, self.engine, settings.home / "explanations")
         self.drafts = Drafts(self.catalog, self.findings, self.artifacts)
         self.background = Background()

@@ -31,6 +31,9 @@ resource = importlib.import_module("resource") if sys.platform != "win32" else N
 HANDLERS = frozenset({
     "lexsi_ds.data.sandbox:run_query",
     "lexsi_ds.data.ingest:ingest",
+    "lexsi_ds.data.export:export",
+    "lexsi_ds.data.ingest:plan_files",
+    "lexsi_ds.data.ingest:preview_file",
     "lexsi_ds.data.connectors.worker:test",
     "lexsi_ds.data.connectors.worker:list_tables",
     "lexsi_ds.data.connectors.worker:ingest",

@@ -32,7 +32,8 @@ def _write(folder: Path, batch: int) -> list[Path]:
     for name in _TABLES:
         path = folder / f"{name}.csv"
         duckdb.sql(
-            f"SELECT i AS id, {batch} AS batch, md5(i::VARCHAR) AS text, (i * 7919) % 1009 AS n FROM range(0, {_ROWS + batch}) AS t(i)"
+            f"SELECT i AS id, {batch} AS batch, md5(i::VARCHAR) AS text, (i * 7919) % 1009 AS n "
+            f"FROM range(0, {_ROWS + batch}) AS t(i)"
         ).write_csv(str(path))
         paths.append(path)
     return paths
@@ -69,7 +70,8 @@ def _check_whole(app: Application, source_id: str, snapshot_id: str | None = Non
     """The version and snapshot that a fresh reader sees: every table whole, and all of one batch."""
     handle = app.catalog.handle(ADA, source_id, snapshot_id)
     assert [t.name for t in handle.tables] == list(_TABLES)
-    sql = " UNION ALL ".join(f"SELECT count(*) AS n, min(batch) AS a, max(batch) AS b, count(DISTINCT id) AS d FROM {t}" for t in _TABLES)
+    figures = "count(*) AS n, min(batch) AS a, max(batch) AS b, count(DISTINCT id) AS d"
+    sql = " UNION ALL ".join(f"SELECT {figures} FROM {table}" for table in _TABLES)
     found = set(app.sql.frame(handle, sql).itertuples(index=False, name=None))
     assert len(found) == 1, f"tables of different versions: {found}"
     rows, low, high, distinct = found.pop()
