@@ -114,9 +114,8 @@ def table(outcomes: list[tuple[str, str]], seconds: list[float]) -> None:
     counts = Counter(o for _, o in outcomes)
     total = max(len(outcomes), 1)
     print(f"{'all':14}" + "".join(f"{counts[n]:>11}" for n in names))
-    print(
-        f"\nright {counts['right'] / total:.1%}, wrong {counts['wrong'] / total:.1%}, median {statistics.median(seconds) * 1000:.0f} ms"
-    )
+    shares = f"right {counts['right'] / total:.1%}, wrong {counts['wrong'] / total:.1%}"
+    print(f"\n{shares}, median {statistics.median(seconds) * 1000:.0f} ms")
 
 
 if __name__ == "__main__":

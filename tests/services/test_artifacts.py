@@ -89,7 +89,10 @@ def test_artifacts_of_a_run_come_in_the_order_they_were_made(artifacts: Artifact
     assert artifacts.of_run(BEN, run_id) == ()
 
 
-@pytest.mark.parametrize("bad", ["", "art_1", "../store.sqlite", "art_../../../etc/passwd", "art_01900000-0000-7000-8000-000000000000", "run_01900000-0000-7000-8000-000000000000"])
+@pytest.mark.parametrize("bad", [
+    "", "art_1", "../store.sqlite", "art_../../../etc/passwd", "art_01900000-0000-7000-8000-000000000000",
+    "run_01900000-0000-7000-8000-000000000000",
+])
 def test_an_id_that_is_none_of_ours_is_not_found(artifacts: Artifacts, bad: str) -> None:
     with pytest.raises(NotFound):
         artifacts.get(ADA, bad)

@@ -171,7 +171,10 @@ def test_nothing_of_a_conversation_is_somebody_elses(chats: Chats) -> None:
     assert len(chats.turns(ADA, conversation)) == 1
 
 
-@pytest.mark.parametrize("bad", ["", "conv_1", "../x", "conv_01900000-0000-7000-8000-000000000000", "run_01900000-0000-7000-8000-000000000000", "conv_' OR 1=1"])
+@pytest.mark.parametrize("bad", [
+    "", "conv_1", "../x", "conv_01900000-0000-7000-8000-000000000000",
+    "run_01900000-0000-7000-8000-000000000000", "conv_' OR 1=1",
+])
 def test_an_id_that_is_none_of_ours_is_not_found(chats: Chats, bad: str) -> None:
     for call in (
         lambda: chats.get(ADA, bad), lambda: chats.turns(ADA, bad), lambda: chats.ask(ADA, bad, "q", "con_a"),

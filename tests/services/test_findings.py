@@ -401,7 +401,10 @@ def test_failing_rows_are_a_masked_sample(findings: Findings, shelf: Shelf, prop
 # -- rights and foreign ids ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("bad", ["", "fnd_1", "../../etc/passwd", "fnd_' OR 1=1 --", "fnd_01900000-0000-7000-8000-000000000000", "ds_01900000-0000-7000-8000-000000000000"])
+@pytest.mark.parametrize("bad", [
+    "", "fnd_1", "../../etc/passwd", "fnd_' OR 1=1 --", "fnd_01900000-0000-7000-8000-000000000000",
+    "ds_01900000-0000-7000-8000-000000000000",
+])
 def test_an_id_that_is_none_of_ours_is_not_found(findings: Findings, propose: Callable[..., Finding], bad: str) -> None:
     propose()
     for call in (

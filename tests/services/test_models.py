@@ -96,7 +96,10 @@ def test_a_model_whose_files_are_gone_is_told(models: Models, home: Path, model_
     assert models.find(ADA, model_id) is None
 
 
-@pytest.mark.parametrize("bad", ["", "mdl_1", "mdl_../../etc", "../models", "mdl_01900000-0000-7000-8000-000000000000", "pred_01900000-0000-7000-8000-000000000000"])
+@pytest.mark.parametrize("bad", [
+    "", "mdl_1", "mdl_../../etc", "../models", "mdl_01900000-0000-7000-8000-000000000000",
+    "pred_01900000-0000-7000-8000-000000000000",
+])
 def test_an_id_that_is_none_of_ours_is_not_found(models: Models, predictions_id: str, bad: str) -> None:
     for call in (
         lambda: models.get(ADA, bad), lambda: models.ref(ADA, bad), lambda: models.latest_predictions(ADA, bad),
