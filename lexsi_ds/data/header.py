@@ -90,8 +90,17 @@ def _is_preamble(row: Sequence[str], rows: Rows, index: int, width: int) -> bool
         return True
     if width == 2 and len(row) == 1 and len(rows[index + 1]) <= 2 and index + 1 < len(rows):
         return True
+    if width > 2 and len(row) < width and _is_named_below(rows[index + 1 : index + 12], width):
+        return True
     few = len(filled) <= max(2, width // 3) and width >= 4 and max(filled, default=0) <= 1
     return few or (len(row) <= width // 2 and width > 2)
+
+
+def _is_named_below(rows: Rows, width: int) -> bool:
+    """Whether a full row of words follows, and then a full row with a number or a date."""
+    full = [row for row in rows if len(row) == width]
+    words = [i for i, row in enumerate(full) if all(c.strip() and not is_value(c) for c in row)]
+    return bool(words) and any(is_value(cell) for row in full[words[0] + 1 :] for cell in row)
 
 
 def _is_lone_group(filled: list[int]) -> bool:
@@ -122,7 +131,7 @@ def _value_columns(rows: Rows, width: int) -> set[int]:
 
 def _header_rows(rows: Rows, start: int, width: int) -> int:
     """How many rows from ``start`` hold names; 0 when the first one holds data."""
-    tail = rows[start + _MOST_HEADER :] if len(rows) - start > 2 * _MOST_HEADER else rows[start + 1 :]
+    tail = rows[start + max(1, min(_MOST_HEADER, (len(rows) - start + 1) // 2)) :]
     values = _value_columns(tail, width)
     if not tail:
         first = [c for c in rows[start] if c.strip()]

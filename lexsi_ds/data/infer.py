@@ -276,6 +276,9 @@ def _finish(at: _Table, t: Typed, m: _Missing, midnight: bool) -> Typed:
         text = _trimmed(t.column)
         expression = f"CASE WHEN {text} IN ({_literals(['', *codes])}) THEN NULL ELSE {_quoted(t.column.raw)} END"
         t = replace(t, expression=expression)
+    elif at.hints.missing_of(t.column.raw):
+        chosen = _is_chosen(at, _trimmed(t.column), t.column.raw)
+        t = replace(t, expression=f"CASE WHEN {chosen} THEN NULL ELSE {t.expression} END")
     t = replace(t, notes=tuple(said), missing=tuple(codes))
     if t.decision is not None and t.decision.forced:
         return _with_misfits(at, t)

@@ -16,31 +16,33 @@ import duckdb
 from lexsi_ds.data import pkdd
 from lexsi_ds.data.bank_schema import TABLES, bank_table
 from lexsi_ds.data.demo_bank import write_demo_bank
+from lexsi_ds.data.planning import open_scratch, plan_files, preview_file, with_plan
 from lexsi_ds.data.profile import Profile, profile
-from lexsi_ds.data.readers import Limits, Loaded, literal, quoted, read_arrow, read_parquet, read_text
-from lexsi_ds.data.sniff import file_kind, find_files, table_name
-from lexsi_ds.data.sqlite_files import read_sqlite
+from lexsi_ds.data.readers import Limits, Loaded, literal, quoted, read_arrow
+from lexsi_ds.data.reading import Reader
 from lexsi_ds.data.versions import DATABASE, REJECTED, Build, Target, open_build
 from lexsi_ds.errors import BadInput
 from lexsi_ds.ids import new_id
 from lexsi_ds.settings import get_settings
 
+__all__ = ["ingest", "plan_files", "preview_file"]
+
 Say = Callable[[dict[str, Any]], None]
-_MEMORY_MB = 1_536
 
 
 def ingest(args: dict[str, Any], say: Say) -> dict[str, Any]:
     """Build every table of a source and publish them.
 
     ``args``: ``kind`` (demo, pkdd, files, sqlite; arrow for a result), ``paths``, ``into`` (folder of all versions),
-    ``options`` (encoding, delimiter, quote, header, date_order for text files; name and marks for a result), ``tables``
+    ``options`` (choices for all files such as encoding, delimiter, date_order; ``plans`` by ``plan.plan_options``; name and
+    marks for a result), ``tables``
     ({name: {dataset_id, version}} for tables that are known already; a new one gets a new id and version 1). Returns
     ``tables`` (one object each: name, dataset_id, version, path, rows, bytes, comment, columns, options, notes, rejected,
     rejected_path), ``today`` (ISO date or None), ``notes`` and ``missing``. Raises BadInput for what cannot be read;
     then nothing was published.
     """
     into = Path(args["into"])
-    with open_build(into) as build, _connect(build) as con:
+    with open_build(into) as build, open_scratch(build.scratch) as con:
         loaded, missing, notes = _load(con, build, args, say)
         built = []
         for number, table in enumerate(loaded):
@@ -62,18 +64,6 @@ def ingest(args: dict[str, Any], say: Say) -> dict[str, Any]:
         "notes": notes,
         "missing": missing,
     }
-
-
-def _connect(build: Build) -> duckdb.DuckDBPyConnection:
-    """A connection on a scratch file, spilling into the build folder."""
-    config: dict[str, Any] = {
-        "threads": get_settings().threads,
-        "memory_limit": f"{_MEMORY_MB}MB",
-        "temp_directory": str(build.scratch / "spill"),
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
-    }
-    return duckdb.connect(str(build.scratch / "scratch.duckdb"), config=config)
 
 
 def _load(
@@ -107,19 +97,15 @@ def _load_files(
     options: Mapping[str, Any],
     say: Say,
 ) -> tuple[list[Loaded], list[str], list[str]]:
-    found = find_files(paths)
+    reader = Reader(con, build.scratch, limits, options)
+    items, notes = reader.items(paths)
     taken: set[str] = set()
     loaded: list[Loaded] = []
-    for number, path in enumerate(found.files):
-        say({"done": round(0.5 * number / len(found.files), 3), "total": 1, "text": f"Reading {path.name}"})
-        kind = file_kind(path)
-        if kind == "sqlite":
-            loaded += read_sqlite(con, path, limits, taken)
-        elif kind == "parquet":
-            loaded.append(read_parquet(con, path, table_name(path.stem, taken), limits))
-        else:
-            loaded.append(read_text(con, path, table_name(path.stem, taken), build.scratch, limits, options))
-    notes = [f"Not read, of another type: {', '.join(found.ignored)}."] if found.ignored else []
+    for number, item in enumerate(items):
+        say({"done": round(0.5 * number / len(items), 3), "total": 1, "text": f"Reading {item.shown}"})
+        tables, said = reader.read(item, taken)
+        loaded += [with_plan(table, item, member, options) for member, table in tables]
+        notes += said
     return _with_bank_meanings(con, loaded), [], notes
 
 

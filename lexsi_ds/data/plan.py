@@ -23,7 +23,7 @@ _FORMAT_NAMES = {
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe", " ": "space", ":": "colon"}
 _THOUSANDS = {",": "comma", ".": "point", " ": "space", "'": "apostrophe"}
 _ORDERS = {"dmy": "day first", "mdy": "month first"}
-_FILE_FIELDS = (
+FILE_FIELDS = (
     "delimiter", "quote", "escape", "encoding", "decimal", "thousands", "header", "header_lines", "skip", "date_order",
     "missing", "keep_empty_rows",
 )  # fmt: skip
@@ -135,7 +135,7 @@ class ReadPlan(Value):
 
     def change(self, **fields: Any) -> ReadPlan:
         """This plan with fields of the whole file set by a person. Raises ValueError for a field that cannot be set."""
-        if wrong := set(fields) - set(_FILE_FIELDS):
+        if wrong := set(fields) - set(FILE_FIELDS):
             raise ValueError(f"cannot be set: {', '.join(sorted(wrong))}")
         return self._with(fields | {"chosen": tuple(dict.fromkeys([*self.chosen, *fields]))})
 

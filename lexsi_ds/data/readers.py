@@ -18,7 +18,7 @@ from lexsi_ds.data.decide import Hints
 from lexsi_ds.data.dialect import Dialect, likely_width, sniff_dialect, unique_names
 from lexsi_ds.data.infer import TextColumn, Typed, infer_columns
 from lexsi_ds.data.marks import Marks
-from lexsi_ds.data.plan import ColumnPlan, ColumnType, ReadPlan, Suggestion
+from lexsi_ds.data.plan import FILE_FIELDS, ColumnPlan, ColumnType, ReadPlan, Suggestion
 from lexsi_ds.data.sentinels import missing_notes, suggest_missing
 from lexsi_ds.data.text_file import TextFile, prepare
 from lexsi_ds.errors import BadInput
@@ -224,8 +224,8 @@ def scratch_name(con: duckdb.DuckDBPyConnection) -> str:
 
 def plan_of(loaded: Loaded, path: Path, member: str | None, options: Mapping[str, Any]) -> ReadPlan:
     """What was found, as a plan; ``options`` are what a person had set before."""
-    known = {k: v for k, v in loaded.options.items() if k in ReadPlan.model_fields}
-    chosen = tuple(k for k in options if k in ReadPlan.model_fields and k != "columns")
+    known = {k: v for k, v in loaded.options.items() if k in FILE_FIELDS or k == "format"}
+    chosen = tuple(k for k in options if k in FILE_FIELDS)
     given = {k: options[k] for k in chosen}
     if not known.get("format"):
         known["format"] = "text"

@@ -15,15 +15,27 @@ from lexsi_ds.data.bank_schema import TABLES
 from lexsi_ds.data.text_file import read_head, refuse_binary
 from lexsi_ds.errors import BadInput
 
-FileKind = Literal["text", "parquet", "sqlite"]
+FileKind = Literal["text", "json", "excel", "parquet", "sqlite", "duckdb", "zip", "gzip"]
 PathKind = Literal["files", "sqlite", "pkdd"]
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".asc", ".dat")
+JSON_SUFFIXES = (".json", ".jsonl", ".ndjson", ".geojson")
+EXCEL_SUFFIXES = (".xlsx", ".xlsm", ".xls", ".xlsb", ".ods")
+DUCKDB_SUFFIXES = (".duckdb", ".ddb")
 _PARQUET_SUFFIXES = (".parquet", ".pq", ".parq")
 _SQLITE_SUFFIXES = (".sqlite", ".sqlite3", ".db", ".db3")
-SUFFIXES = TEXT_SUFFIXES + _PARQUET_SUFFIXES + _SQLITE_SUFFIXES
-_READABLE = "CSV, TSV, TXT, Parquet or SQLite"
-_SQLITE_MAGIC, _PARQUET_MAGIC = b"SQLite format 3\x00", b"PAR1"
+_ARCHIVE_SUFFIXES = (".zip", ".gz")
+SUFFIXES = (
+    TEXT_SUFFIXES + JSON_SUFFIXES + EXCEL_SUFFIXES + _PARQUET_SUFFIXES + _SQLITE_SUFFIXES + DUCKDB_SUFFIXES
+    + _ARCHIVE_SUFFIXES
+)  # fmt: skip
+READABLE = "CSV, TSV, TXT, JSON, Excel, Parquet, SQLite, DuckDB or zip"
+_SQLITE_MAGIC, _PARQUET_MAGIC, _ZIP_MAGIC, _GZIP_MAGIC = b"SQLite format 3\x00", b"PAR1", b"PK\x03\x04", b"\x1f\x8b"
+_OLE_MAGIC, _DUCKDB_MAGIC = b"\xd0\xcf\x11\xe0", b"DUCK"
+_NAMED = (
+    (_PARQUET_SUFFIXES, "Parquet"), (_SQLITE_SUFFIXES, "SQLite or DuckDB"), (DUCKDB_SUFFIXES, "DuckDB"), (EXCEL_SUFFIXES, "Excel"),
+    ((".zip",), "zip"), ((".gz",), "gzip"),
+)  # fmt: skip
 _LEAST_BANK_TABLES = 3
 _UNSAFE = re.compile(r"[^\w]+")
 
@@ -74,24 +86,40 @@ def file_kind(path: Path) -> FileKind:
     if not path.exists():
         raise BadInput("There is no such file or folder.", where=str(path), to_do="Check the path.")
     if not path.is_file():
-        raise BadInput("This is not a file.", where=str(path), to_do=f"Choose a {_READABLE} file.")
+        raise BadInput("This is not a file.", where=str(path), to_do=f"Choose a {READABLE} file.")
     head = read_head(path)
     if not head:
         raise BadInput("This file is empty.", where=path.name, to_do="Choose a file with at least column names in it.")
     suffix = path.suffix.lower()
     if suffix in TEXT_SUFFIXES:
         return "text"
+    if suffix in JSON_SUFFIXES:
+        return "json"
+    known = _by_magic(head, suffix)
+    if known is not None:
+        return known
+    for suffixes, named in _NAMED:
+        if suffix in suffixes:
+            raise BadInput(f"This is not a {named} file.", where=path.name, to_do="Check that it was written completely.")
+    if suffix in ("", ".data", ".log"):
+        refuse_binary(path, head)
+        return "text"
+    raise BadInput(f"Files of type {suffix} cannot be read.", where=path.name, to_do=f"Choose a {READABLE} file.")
+
+
+def _by_magic(head: bytes, suffix: str) -> FileKind | None:
+    """Kind by the first bytes; a zip is a workbook when its name says so."""
     if head.startswith(_SQLITE_MAGIC):
         return "sqlite"
     if head.startswith(_PARQUET_MAGIC):
         return "parquet"
-    if suffix in _PARQUET_SUFFIXES or suffix in _SQLITE_SUFFIXES:
-        named = "Parquet" if suffix in _PARQUET_SUFFIXES else "SQLite"
-        raise BadInput(f"This is not a {named} file.", where=path.name, to_do="Check that it was written completely.")
-    if suffix in ("", ".data", ".log"):
-        refuse_binary(path, head)
-        return "text"
-    raise BadInput(f"Files of type {suffix} cannot be read.", where=path.name, to_do=f"Choose a {_READABLE} file.")
+    if head[8:12] == _DUCKDB_MAGIC:
+        return "duckdb"
+    if head.startswith(_ZIP_MAGIC) or (head.startswith(b"PK\x05\x06") and suffix == ".zip"):
+        return "excel" if suffix in EXCEL_SUFFIXES else "zip" if suffix in (".zip", "") else None
+    if head.startswith(_GZIP_MAGIC) and suffix in (".gz", ""):
+        return "gzip"
+    return "excel" if head.startswith(_OLE_MAGIC) and suffix in EXCEL_SUFFIXES else None
 
 
 def find_files(paths: Sequence[Path]) -> Found:
@@ -101,14 +129,15 @@ def find_files(paths: Sequence[Path]) -> Found:
     for path in paths:
         if path.is_dir():
             inside = sorted(p for p in path.iterdir() if not p.name.startswith("."))
-            files += [p for p in inside if p.is_file() and p.suffix.lower() in SUFFIXES]
-            ignored += [p.name for p in inside if not p.is_file() or p.suffix.lower() not in SUFFIXES]
+            fit = [p for p in inside if p.is_file() and not p.is_symlink() and p.suffix.lower() in SUFFIXES]
+            files += fit
+            ignored += [p.name for p in inside if p not in fit]
         else:
             file_kind(path)
             files.append(path)
     if not files:
         where = ", ".join(p.name for p in paths)
-        raise BadInput("There is no table in this folder.", where=where, to_do=f"Choose a folder with {_READABLE} files.")
+        raise BadInput("There is no table in this folder.", where=where, to_do=f"Choose a folder with {READABLE} files.")
     return Found(tuple(files), tuple(ignored))
 
 

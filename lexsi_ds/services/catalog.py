@@ -17,6 +17,7 @@ from sqlglot.errors import SqlglotError
 
 from lexsi_ds.data.demo_bank import REVISION
 from lexsi_ds.data.handle import DatasetHandle, SourceKind, Table
+from lexsi_ds.data.plan import Preview, ReadPlan
 from lexsi_ds.data.sniff import path_kind, paths_kind
 from lexsi_ds.data.sql import SqlRunner
 from lexsi_ds.errors import BadInput, NotFound
@@ -28,6 +29,7 @@ from lexsi_ds.services.fingerprint import path_fingerprint
 from lexsi_ds.services.handles import SourceInfo, handle_of, source_info, table_of
 from lexsi_ds.services.importer import Importer, Tell
 from lexsi_ds.services.masking import MASK
+from lexsi_ds.services.planner import Planner
 from lexsi_ds.services.removal import Removal
 from lexsi_ds.settings import Settings
 from lexsi_ds.store.db import Store
@@ -46,9 +48,27 @@ class Catalog:
         self._rows = Sources(store)
         self._importer = Importer(self._home, self._rows, pool)
         self._sql = SqlRunner(pool, settings)
+        self._planner = Planner(pool)
         self._removal = Removal(self._home, store)
 
     # -- adding ------------------------------------------------------------------------------------------------
+
+    def plan_files(
+        self, actor: Actor, paths: Sequence[Path | str], *, cancel: Cancel | None = None, tell: Tell | None = None
+    ) -> list[ReadPlan]:
+        """How files would be read, a plan a table; nothing is imported. A file that cannot be read has its ``error``.
+
+        Change plans with ``ReadPlan.change`` and pass ``plan_options(plans)`` as ``options`` of ``import_source``.
+        """
+        actor.need("datasets:write")
+        return self._planner.plan(paths, cancel, tell)
+
+    def preview_file(
+        self, actor: Actor, path: Path | str, plan: ReadPlan, n: int = 100, *, cancel: Cancel | None = None
+    ) -> Preview:
+        """The first ``n`` rows of a file as a plan reads them, and the plan with what was found under it."""
+        actor.need("datasets:write")
+        return self._planner.preview(path, plan, n, cancel)
 
     def import_source(
         self,

@@ -56,9 +56,10 @@ def test_one_bad_file_of_several_publishes_nothing(folder: Path, into: Path, imp
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("x.xlsx", b"PK\x03\x04", "type .xlsx cannot be read"),
+        ("x.xlsx", b"PK\x03\x04", "workbook cannot be read"),
         ("gone.csv", None, "no such file"),
-        ("d.zip", b"PK", "type .zip"),
+        ("d.zip", b"PK", "not a zip file"),
+        ("d.docx", b"PK\x03\x04", "type .docx cannot be read"),
     ],
 )
 def test_what_cannot_be_read_says_so(

@@ -1,0 +1,90 @@
+"""DuckDB files into tables: each table and view of ``main``, through a connection that can do nothing else.
+
+The file is opened read-only with external access off, so that a view in it that reads other files fails. Rows come over
+as Arrow. Must never: attach a stranger's database to the connection that may read files.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+
+from lexsi_ds.data.dialect import unique_names
+from lexsi_ds.data.readers import Limits, Loaded, check_width, quoted, scratch_name
+from lexsi_ds.data.sniff import free_name
+from lexsi_ds.errors import BadInput
+
+_BATCH = 100_000
+_CONFIG = {
+    "enable_external_access": False, "autoinstall_known_extensions": False, "autoload_known_extensions": False,
+    "lock_configuration": True, "memory_limit": "1024MB", "threads": 2,
+}  # fmt: skip
+
+
+def read_duckdb(
+    con: duckdb.DuckDBPyConnection, path: Path, shown: str, limits: Limits, taken: set[str], *, most: int | None = None
+) -> tuple[list[tuple[str, Loaded]], list[str]]:
+    """Every table and view of ``main`` by its name, and notes on views that cannot be read. ``most`` limits the rows."""
+    try:
+        source = duckdb.connect(str(path), read_only=True, config=_CONFIG)
+    except duckdb.Error as error:
+        to_do = "Close it in the program that has it open, or check that it is whole and of a version that can be read."
+        raise BadInput("This DuckDB file cannot be opened.", where=shown, to_do=to_do) from error
+    with source:
+        names = _names(source)
+        if not names:
+            raise BadInput("This DuckDB file has no table in main.", where=shown, to_do="Choose another file.")
+        made, notes = [], []
+        for name, is_view in names:
+            try:
+                made.append((name, _read(con, source, name, free_name(name, taken), limits, most)))
+            except duckdb.Error as error:
+                if not is_view:
+                    raise BadInput(
+                        "A table of this DuckDB file cannot be read.", where=f"{shown}: {name}", to_do="Export it as Parquet."
+                    ) from error
+                notes.append(f"The view {name} of {shown} cannot be read here and was left out.")
+    if not made:
+        raise BadInput("No table of this DuckDB file can be read.", where=shown, to_do="Export them as Parquet.")
+    return made, notes
+
+
+def _names(source: duckdb.DuckDBPyConnection) -> list[tuple[str, bool]]:
+    rows = source.execute(
+        """SELECT table_name, table_type = 'VIEW' FROM information_schema.tables
+           WHERE table_schema = 'main' AND table_catalog = current_database() ORDER BY 1"""
+    ).fetchall()
+    return [(row[0], bool(row[1])) for row in rows]
+
+
+def _read(
+    con: duckdb.DuckDBPyConnection, source: duckdb.DuckDBPyConnection, name: str, new: str, limits: Limits, most: int | None
+) -> Loaded:
+    limit = f" LIMIT {most}" if most is not None else ""
+    described = source.execute(f"DESCRIBE SELECT * FROM main.{quoted(name)}").fetchall()
+    check_width(Path(name), len(described), limits)
+    parts = ", ".join(_plain(row[0], row[1]) for row in described)
+    reader = source.execute(f"SELECT {parts} FROM main.{quoted(name)}{limit}").to_arrow_reader(_BATCH)
+    table = scratch_name(con)
+    con.register("_duckdb_rows", reader)
+    try:
+        con.execute(f"CREATE TABLE {table} AS SELECT * FROM _duckdb_rows")
+    finally:
+        con.unregister("_duckdb_rows")
+    names, notes = unique_names([row[0] for row in described])
+    arrived = [row[0] for row in con.execute(f"DESCRIBE {table}").fetchall()]
+    selected = ", ".join(f"{quoted(a)} AS {quoted(n)}" for a, n in zip(arrived, names, strict=True))
+    return Loaded(new, f"SELECT {selected} FROM {table}", {"format": "duckdb", "table": name}, tuple(notes))
+
+
+def _plain(name: str, kind: str) -> str:
+    """Types that Arrow does not carry, or that nothing above knows, as the nearest that are."""
+    column = quoted(name)
+    if kind == "HUGEINT" or kind == "UHUGEINT":
+        return f"CAST({column} AS DECIMAL(38, 0)) AS {column}"
+    if kind.startswith(("ENUM", "BIT", "UUID", "UNION", "INTERVAL", "VARINT", "BIGNUM", "JSON", "TIME WITH")):
+        return f"CAST({column} AS VARCHAR) AS {column}"
+    return column
+
+

@@ -1,0 +1,171 @@
+"""Workbooks into tables, a sheet a table: xlsx, xls, xlsb and ods, through calamine.
+
+A sheet's cells are written out as text, dates in ISO form, and then read as any table is: titles, several lines of
+names and types are found by the same rules. Must never: open a workbook whose unpacked size was not looked at.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import duckdb
+from python_calamine import CalamineError, CalamineWorkbook, PasswordError, SheetTypeEnum, SheetVisibleEnum
+
+from lexsi_ds.data.archives import check_workbook, member_chunks
+from lexsi_ds.data.dialect import sniff_dialect
+from lexsi_ds.data.plan import options_for
+from lexsi_ds.data.readers import Limits, Loaded, check_width, hints_of, load_rows, type_raw
+from lexsi_ds.data.sniff import table_name
+from lexsi_ds.data.text_file import TextFile
+from lexsi_ds.errors import BadInput
+
+_MOST_CELLS = 50_000_000
+_CELL = re.compile(rb'<c [^>]{0,60}?r="([A-Z]{1,3})(\d{1,7})"')
+_REPEATED = re.compile(rb'number-(columns|rows)-repeated="(\d{1,9})"')
+_TO_DO = "Save the sheet as CSV and choose that."
+
+
+def read_excel(
+    con: duckdb.DuckDBPyConnection, path: Path, stem: str, shown: str, scratch: Path, limits: Limits,
+    options: Mapping[str, Any], taken: set[str], *, key: Callable[[str], tuple[str, str]], most: int | None = None,
+) -> tuple[list[tuple[str, Loaded]], list[str]]:  # fmt: skip
+    """Every sheet with a table in it, by name, and notes on those without.
+
+    ``key(sheet)`` is the file and the member that a plan knows the sheet by; ``most`` limits the rows (for a plan).
+    """
+    check_workbook(path)
+    _check_area(path, shown)
+    book = _open(path, shown)
+    made: list[tuple[str, Loaded]] = []
+    skipped: list[str] = []
+    hidden: list[str] = []
+    sheets = [m for m in book.sheets_metadata if m.typ == SheetTypeEnum.WorkSheet]
+    for meta in sheets:
+        text = _write(book, meta.name, scratch, shown, limits, most)
+        if text is None:
+            skipped.append(meta.name)
+            continue
+        if meta.visible != SheetVisibleEnum.Visible:
+            hidden.append(meta.name)
+        own = options_for(options, *key(meta.name))
+        name = table_name(stem if len(sheets) == 1 else f"{stem}_{meta.name}", taken)
+        made.append((meta.name, _read(con, text, name, limits, own)))
+    if not made:
+        raise BadInput("No sheet of this workbook has a table.", where=shown, to_do="Choose another file.")
+    notes = [f"Empty, not read: sheet{'s' * (len(skipped) > 1)} {', '.join(skipped)} of {shown}."] if skipped else []
+    if hidden:
+        notes.append(f"Hidden in the workbook, but read: {', '.join(hidden)}.")
+    return made, notes
+
+
+def _open(path: Path, shown: str) -> CalamineWorkbook:
+    try:
+        return CalamineWorkbook.from_path(str(path))
+    except PasswordError as error:
+        raise BadInput("This workbook has a password.", where=shown, to_do="Save it without one.") from error
+    except (CalamineError, OSError, ValueError) as error:
+        raise BadInput("This workbook cannot be read.", where=shown, to_do=_TO_DO) from error
+
+
+def _check_area(path: Path, shown: str) -> None:
+    """Raise BadInput when a sheet's used area is too large to be held: one cell in the last corner is enough for that."""
+    if path.suffix.lower() in (".xlsx", ".xlsm"):
+        for _, chunks in member_chunks(path, ".xml"):
+            rows = columns = 0
+            carry = b""
+            for chunk in chunks:
+                data = carry + chunk
+                for letters, row in _CELL.findall(data):
+                    rows, columns = max(rows, int(row)), max(columns, _column(letters))
+                carry = data[-100:]
+            _refuse(rows * columns, shown)
+    elif path.suffix.lower() == ".ods":
+        for _, chunks in member_chunks(path, "content.xml"):
+            rows = columns = 1
+            for chunk in chunks:
+                for kind, count in _REPEATED.findall(chunk):
+                    rows = max(rows, int(count)) if kind == b"rows" else rows
+                    columns = max(columns, int(count)) if kind == b"columns" else columns
+            if rows > 1_048_576 or columns > 16_384:
+                _refuse(rows * columns, shown)
+
+
+def _column(letters: bytes) -> int:
+    number = 0
+    for letter in letters:
+        number = number * 26 + letter - 64
+    return number
+
+
+def _refuse(cells: int, shown: str) -> None:
+    if cells > _MOST_CELLS:
+        raise BadInput(
+            f"A sheet of this workbook spans {cells:,} cells; at most {_MOST_CELLS:,} can be read.", where=shown, to_do=_TO_DO
+        )
+
+
+def _write(
+    book: CalamineWorkbook, sheet: str, scratch: Path, shown: str, limits: Limits, most: int | None
+) -> Path | None:
+    """The sheet as a text file; None when it has no cell."""
+    try:
+        cells = book.get_sheet_by_name(sheet)
+        height, width = cells.total_height, cells.total_width
+    except (CalamineError, ValueError) as error:
+        raise BadInput("A sheet of this workbook cannot be read.", where=f"{shown}: {sheet}", to_do=_TO_DO) from error
+    _refuse(height * width, shown)
+    check_width(Path(f"{shown}: {sheet}"), width, limits)
+    if not height or not width:
+        return None
+    path = scratch / f"sheet_{len(list(scratch.glob('sheet_*')))}.csv"
+    filled = False
+    start = (cells.start or (0, 0))[0]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
+        for _ in range(start):
+            writer.writerow([""] * max(width, 2))
+        for row in _rows(cells, most):
+            texts = [_text(value) for value in row]
+            filled = filled or any(texts)
+            writer.writerow(texts + [""] * max(width - len(texts), 2 - len(texts)))
+    return path if filled else None
+
+
+def _rows(cells: Any, most: int | None) -> Iterator[list[Any]]:
+    for number, row in enumerate(cells.iter_rows()):
+        if most is not None and number >= most:
+            return
+        yield row
+
+
+def _text(value: Any) -> str:
+    """A cell as text: whole numbers without a decimal part, dates in ISO form, durations as h:mm:ss."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    if isinstance(value, dt.datetime):
+        return value.isoformat(sep=" ")
+    if isinstance(value, dt.date):
+        return value.isoformat()
+    if isinstance(value, dt.time):
+        return value.isoformat()
+    if isinstance(value, dt.timedelta):
+        seconds = int(value.total_seconds())
+        return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    return str(value).replace("\x00", "").strip("\r\n")
+
+
+def _read(con: duckdb.DuckDBPyConnection, text: Path, name: str, limits: Limits, options: Mapping[str, Any]) -> Loaded:
+    file = TextFile(text, "utf-8", 0)
+    dialect = sniff_dialect(file, ".csv", dict(options) | {"delimiter": ",", "quote": '"', "escape": '"'})
+    raw = load_rows(con, text, file, dialect)
+    loaded = type_raw(con, name, raw, hints_of(options, None), options)
+    facts = {"header": dialect.header, "header_lines": list(dialect.header_lines), "skip": dialect.first_line - 1}
+    loaded.options.update({"format": "excel", **facts})
+    return loaded
