@@ -37,7 +37,10 @@ _ERRORS: tuple[Told, ...] = (
          "The database server cannot be reached.", "Check host and port, and that this machine may connect to it."),
     Told("ssl|tls|certificate", "A secure connection to the database could not be made.",
          "Check ssl_mode and the server's certificate."),
-    Told("max_statement_time|execution was interrupted|maximum statement execution time",
+    Told(r"query: \s*$",  # the scanner loses the reason while rows are on their way
+         "The connection to the database was lost, or it stopped a statement that took too long.",
+         "Nothing was kept. Try again when the server is back, or take a view with fewer rows."),
+    Told(r"execution was interrupted|maximum statement execution time",
          "The database stopped a statement that took too long.", "Take smaller tables, or a view with fewer rows."),
     Told("command denied|select denied", "This user may not read that table.", "Grant it SELECT on the table."),
     Told("too many connections", "The database has no connection to spare.", "Try again later."),

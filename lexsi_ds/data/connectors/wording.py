@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from lexsi_ds.errors import BadInput, LexsiError, WorkerFailed
 
+_STATEMENT = re.compile(r'(?s)\b(query|COPY) ".*": ')
+"""The far side's statement, which the scanners repeat; its words say nothing about what went wrong."""
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
 _MEMORY = ("out of memory", "bad_alloc", "failed to allocate", "could not allocate")
 _DISK = ("no space left", "disk full", "file too large")
@@ -24,6 +26,7 @@ class Told:
 
 def told(text: str, known: Sequence[Told], *, where: str) -> LexsiError:
     """The error of a (scrubbed) text; one that is not known keeps its first line without anything quoted."""
+    text = _STATEMENT.sub(r"\1: ", text)
     lower = text.lower()
     if any(words in lower for words in _MEMORY):
         return WorkerFailed("memory", "The import needed more memory than one worker may use.", to_do="Take fewer tables.")
