@@ -1,4 +1,4 @@
-"""Connect data on screen: the ways in, an import at work, the list of sources, and the tables of the active one.
+"""The first step of Connect data: the ways in, what is not available yet, and an import at work.
 
 Uploaded bytes are written to disk in pieces and then dropped: the uploader gets a new key. Must never: read a file here, or
 believe a file's name.
@@ -13,29 +13,51 @@ from typing import Any
 
 import streamlit as st
 
-from components import figures, session
+from components import connector_wizard, figures, session, wizard, wizard_check
 from components.frame import progress_of
 from components.problems import careful
 from components.safe import plain
 from lexsi_ds.application import Application
 from lexsi_ds.data.handle import DatasetHandle
-from lexsi_ds.data.sniff import path_kind
+from lexsi_ds.data.sniff import SUFFIXES
 from lexsi_ds.jobs.background import Task
 from lexsi_ds.services.access import Actor
 
 CHUNK = 1 << 20
-LATER = (
-    ("Database", ":material/storage:", "PostgreSQL and MySQL"),
-    ("Bucket", ":material/cloud:", "S3 and the like"),
-    ("Lexsi", ":material/hub:", "A Lexsi workspace"),
-)
-EXTENSIONS = ["csv", "tsv", "txt", "parquet", "sqlite", "sqlite3", "db"]
+EXTENSIONS = [suffix.removeprefix(".") for suffix in SUFFIXES]
+TILES = {
+    "postgres": (":material/storage:", "Tables of a database, copied here or read in place."),
+    "mysql": (":material/storage:", "Tables of a server or of one database, copied here."),
+    "s3": (":material/cloud:", "Parquet and CSV files of a bucket, copied here or read in place."),
+}
 
 
-def tiles(frame_app: Application, actor: Actor, task: Task | None) -> None:
-    """The ways in: what works now, and what does not yet, said as such."""
+def ways(app: Application, actor: Actor, task: Task | None) -> None:
+    """The step that this tab is at."""
     busy = task is not None and task.state == "running"
+    state = session.held().wizard
+    if isinstance(state, wizard.FileWizard):
+        with st.container(border=True, gap="small"):
+            if state.loading:
+                wizard_check.name_and_load(app, actor, state, busy=busy)
+            else:
+                wizard_check.draw(app, actor, state)
+    elif isinstance(state, connector_wizard.ConnectorWizard):
+        with st.container(border=True, gap="small"):
+            connector_wizard.draw(app, actor, state, busy=busy)
+    else:
+        _tiles(app, actor, busy)
+
+
+def _tiles(app: Application, actor: Actor, busy: bool) -> None:
+    wizard.steps(1)
     with st.grid(3, min_column_width=260):
+        with st.container(border=True, gap="small", height="stretch"):
+            st.markdown(":material/upload_file: **Files**")
+            _uploader(app, actor)
+        with st.container(border=True, gap="small", height="stretch"):
+            st.markdown(":material/folder_open: **Folder of this machine**")
+            _folder(app, actor)
         with st.container(border=True, gap="small", height="stretch"):
             st.markdown(":material/account_balance: **Demo bank**")
             st.markdown(":gray[Eight tables of a synthetic bank: accounts, loans, cards, a million transactions.]")
@@ -45,58 +67,61 @@ def tiles(frame_app: Application, actor: Actor, task: Task | None) -> None:
                 key="connect-demo",
                 disabled=busy,
                 on_click=_demo,
-                args=(frame_app, actor),
+                args=(app, actor),
                 width="stretch",
             )
-        with st.container(border=True, gap="small", height="stretch"):
-            st.markdown(":material/upload_file: **Upload files**")
-            _uploader(frame_app, actor, busy)
-        with st.container(border=True, gap="small", height="stretch"):
-            st.markdown(":material/folder_open: **Folder of this machine**")
-            _folder(frame_app, actor, busy)
-    st.caption("Not available yet: " + ", ".join(f"{icon} {name} ({what})" for name, icon, what in LATER) + ".")
+        for kind in app.connectors.kinds():
+            if kind.available and kind.name in TILES:
+                _far_tile(kind)
+    later = [kind.label for kind in app.connectors.kinds() if not kind.available]
+    if later:
+        st.caption(f"Not available yet: {', '.join(plain(name) for name in later)}.")
 
 
-def _uploader(app: Application, actor: Actor, busy: bool) -> None:
+def _far_tile(kind: Any) -> None:
+    icon, text = TILES[kind.name]
+    with st.container(border=True, gap="small", height="stretch"):
+        st.markdown(f"{icon} **{plain(kind.label)}**")
+        st.markdown(f":gray[{text}]")
+        st.space("stretch")
+        st.button(
+            f"Connect {'a bucket' if kind.name == 's3' else 'a database'}",
+            key=session.wkey("connect", kind.name),
+            on_click=connector_wizard.begin,
+            args=(kind.name,),
+            width="stretch",
+        )
+
+
+def _uploader(app: Application, actor: Actor) -> None:
     key = session.wkey("connect", "upload", session.held().upload_round)
     files = st.file_uploader(
-        "CSV, TSV, TXT, Parquet or SQLite",
+        "CSV, JSON, Parquet, Excel, SQLite, DuckDB, zip",
         type=EXTENSIONS,
         accept_multiple_files=True,
         key=key,
-        disabled=busy,
-        help="Several files become tables of one source.",
-    )
-    st.text_input(
-        "Name of the source",
-        key=session.UPLOAD_NAME,
-        placeholder="Taken from the first file",
-        max_chars=80,
-        persist_state="page",
+        help="Several files become tables of one source. Nothing is imported before you have seen how it was read.",
     )
     st.button(
-        "Load files",
+        "Check how they are read",
         type="primary",
         key="connect-load",
-        disabled=busy or not files,
-        on_click=_load,
+        disabled=not files,
+        on_click=_uploaded,
         args=(app, actor, key),
         width="stretch",
     )
 
 
 @careful
-def _load(app: Application, actor: Actor, key: str) -> None:
+def _uploaded(app: Application, actor: Actor, key: str) -> None:
     files: Sequence[Any] = session.read(key) or []
     if not files:
         return
     folder = app.upload_folder()
     paths = [write_upload(folder, file) for file in files]
-    name = str(session.read(session.UPLOAD_NAME) or "").strip() or PurePosixPath(paths[0].name).stem
     session.held().upload_round += 1
-    session.held().import_task_id = app.start_import(
-        actor, path_kind(paths[0]) if len(paths) == 1 else "files", name, paths
-    ).id
+    wizard.begin(app, actor, paths, PurePosixPath(paths[0].name).stem, uploaded=folder)
 
 
 def write_upload(folder: Path, file: Any) -> Path:
@@ -115,42 +140,26 @@ def write_upload(folder: Path, file: Any) -> Path:
     return path
 
 
-def _folder(app: Application, actor: Actor, busy: bool) -> None:
+def _folder(app: Application, actor: Actor) -> None:
     st.text_input(
-        "Folder path",
+        "Path of a folder or a file",
         key=session.FOLDER_PATH,
-        placeholder="/data/berka",
+        placeholder="/data/sales",
         persist_state="page",
-        help="A folder with the PKDD'99 files (.asc) or with CSV and Parquet files, or one file.",
-    )
-    st.text_input(
-        "Name of the source",
-        key=session.FOLDER_NAME,
-        placeholder="Taken from the folder",
-        max_chars=80,
-        persist_state="page",
+        help="Files are read where they are; a refresh reads them again.",
     )
     st.space("stretch")
-    st.button(
-        "Load folder",
-        key="connect-folder-load",
-        disabled=busy,
-        on_click=_load_folder,
-        args=(app, actor),
-        width="stretch",
-    )
+    st.button("Check how it is read", key="connect-folder-load", on_click=_looked, args=(app, actor), width="stretch")
 
 
 @careful
-def _load_folder(app: Application, actor: Actor) -> None:
+def _looked(app: Application, actor: Actor) -> None:
     text = str(session.read(session.FOLDER_PATH) or "").strip()
     if not text:
         session.notify("warning", "**No folder was named.** Write the path of a folder or file of this machine.")
         return
     path = Path(text).expanduser()
-    kind = path_kind(path)
-    name = str(session.read(session.FOLDER_NAME) or "").strip() or path.stem or path.name
-    session.held().import_task_id = app.start_import(actor, kind, name, [path]).id
+    wizard.begin(app, actor, [path], path.stem or path.name)
 
 
 @careful
@@ -169,7 +178,9 @@ def import_state(app: Application, actor: Actor) -> Task | None:
     elif task.state == "done":
         handle: DatasetHandle = task.result
         size = f"{figures.counted(len(handle.tables), 'table')}, {figures.counted(handle.rows, 'row')}"
-        st.toast(f"**{plain(handle.name)} is loaded and active**: {size}.", icon=":material/check_circle:")
+        again = handle.snapshot_number > 1
+        said = f"read again, version {handle.snapshot_number}" if again else "loaded and active"
+        st.toast(f"**{plain(handle.name)} is {said}**: {size}.", icon=":material/check_circle:")
         session.held().import_task_id = None
         session.forget_source()
     elif task.state == "stopped":

@@ -1,7 +1,7 @@
 """The only file that spells session-state keys. Session state is a cache in front of what is on disk: a lost tab loses nothing.
 
-Plain data lives in one object under one key; widget keys hold only what a widget shows. Must never: hold a frame, a figure
-or an upload's bytes.
+Plain data lives in one object under one key; widget keys hold only what a widget shows. Must never: hold a frame, a figure,
+a secret or an upload's bytes.
 """
 
 from __future__ import annotations
@@ -15,10 +15,7 @@ NoticeKind = Literal["success", "info", "warning", "error"]
 
 _HELD = "lexsi.held"
 ASK = "chat-ask"
-UPLOAD_NAME = "connect-upload-name"
 FOLDER_PATH = "connect-folder-path"
-FOLDER_NAME = "connect-folder-name"
-CONNECT_WAY = "connect-way"
 PREVIEW_TABLE = "connect-table"
 MODEL_PICK = "models-pick"
 MODEL_TAB = "models-tab"
@@ -65,6 +62,10 @@ class Held:
     """Part of the uploader's key: a new one drops the bytes of the old."""
     import_task_id: str | None = None
     confirm_delete: str | None = None
+    wizard: Any = None
+    """The import that this tab is at: a FileWizard or a ConnectorWizard, plain data without a secret."""
+    unlock_round: int = 0
+    """Part of the password fields' keys of connectors that are unlocked."""
     opened_source: str | None = None
     """The source whose tabs are shown on Connect data; None is the active one."""
     desk: DeskRun | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import connect, source_tabs, sources
+from components import connect, connections, source_tabs, sources
 from components.empty import first_start
 from components.figures import counted
 from components.frame import bootstrap
@@ -27,12 +27,14 @@ with guarded("Connect data"):
         st.caption("No data is connected yet. Load files of your own, or wait for the demo bank.")
     first_start(frame)
     task = connect.import_state(app, actor)
-    connect.tiles(app, actor, task)
+    connect.ways(app, actor, task)
     st.space("small")
     st.subheader("Sources", anchor=False)
     shown = sources.opened(app, actor, active)
     with guarded("The sources"):
         sources.cards(app, actor, active, shown)
+    with guarded("The connections"):
+        connections.draw(app, actor)
     if shown:
         st.space("small")
         with guarded("The source"):
