@@ -6,7 +6,9 @@ somebody else.
 
 from __future__ import annotations
 
+import contextlib
 import re
+import shutil
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -133,7 +135,9 @@ class Exports:
             check_size(rows, columns)
         folder = self._files.folder("tmp", "exports")
         _forget_old(folder)
-        out = folder / f"{new_id('exp')}.{file_format}"
+        own = folder / new_id("exp")
+        own.mkdir()
+        out = own / f"{_file_stem(about.title)}.{file_format}"
         args: dict[str, Any] = {"format": file_format, "arrow": str(arrow.absolute()), "out": str(out),
                                 "style": style.model_dump(), "about": about.pairs()}
         try:
@@ -141,10 +145,9 @@ class Exports:
             if made["rows"] != rows:
                 raise BadInput(f"Only {made['rows']:,} of {rows:,} rows were written.", where=file_format, to_do="Try again.")
         except BaseException:
-            out.unlink(missing_ok=True)
+            shutil.rmtree(own, ignore_errors=True)
             raise
-        return Export(path=out, file_name=f"{_file_stem(about.title)}.{file_format}", mime=MIME[file_format], rows=rows,
-                      bytes=made["bytes"])
+        return Export(path=out, file_name=out.name, mime=MIME[file_format], rows=rows, bytes=made["bytes"])
 
     def _about_run(self, run_id: str) -> About:
         run = self._runs.run(run_id)
@@ -181,8 +184,6 @@ def _file_stem(title: str) -> str:
 def _forget_old(folder: Path) -> None:
     oldest = time.time() - _KEPT_S
     for path in folder.iterdir():
-        try:
+        with contextlib.suppress(OSError):  # another process was first
             if path.stat().st_mtime < oldest:
-                path.unlink()
-        except OSError:
-            continue
+                shutil.rmtree(path)

@@ -102,7 +102,8 @@ def _kill_many(app: Application, home: Path, folder: Path, times: int) -> None:
                 _await(process, at_work)
                 time.sleep(rng.uniform(0, 0.25))
             else:
-                time.sleep(rng.uniform(0.2, 3.0))
+                _await(process, at_work)
+                time.sleep(rng.uniform(0.1, 2.0))
             if batch % 2:  # the server alone, as when the system is short of memory; its workers must notice
                 os.kill(process.pid, signal.SIGKILL)
             else:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from lexsi_ds.agent.tools import (
+    compare_schemas,
     connect_datalake,
+    describe_dataset,
     explain_prediction,
+    get_columns,
     inspect_data,
+    list_data_connectors,
+    list_datasets,
     predict,
     query_kg,
     run_sql,
@@ -22,6 +27,11 @@ REGISTRY: dict[str, Tool] = {
         connect_datalake.TOOL,
         inspect_data.TOOL,
         query_kg.TOOL,
+        list_data_connectors.TOOL,
+        list_datasets.TOOL,
+        describe_dataset.TOOL,
+        get_columns.TOOL,
+        compare_schemas.TOOL,
         text_to_sql.TOOL,
         run_sql.TOOL,
         sample_values.TOOL,
