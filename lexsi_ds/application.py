@@ -28,6 +28,7 @@ from lexsi_ds.services.access import LOCAL, Actor
 from lexsi_ds.services.artifacts import Artifacts
 from lexsi_ds.services.catalog import Catalog
 from lexsi_ds.services.chats import Chats
+from lexsi_ds.services.comparison import Comparisons
 from lexsi_ds.services.connectors import Connectors
 from lexsi_ds.services.datasets import Datasets
 from lexsi_ds.services.drafts import Drafts, FindingDraft
@@ -66,6 +67,7 @@ class Application:
         self.datasets = Datasets(self.store, settings.home, self.sql, self.findings)
         self.relations = Relations(self.store, self.catalog, self.sql)
         self.versions = Versions(self.store, settings.home, self.catalog, self.findings)
+        self.comparisons = Comparisons(self.catalog, self.sql, self.datasets.stats)
         self.artifacts = Artifacts(self.store, settings.home)
         self.exports = Exports(self.store, settings.home, self.pool, self.artifacts)
         self.explanations = Explanations(self.models, self.engine, settings.home / "explanations")

@@ -245,3 +245,34 @@ def test_a_chat_records_the_version_that_it_reads(app: Application, first: Datas
     assert [r.kind for r in app.versions.list(ADA, first.source_id)[0].used_by] == ["answer"]
     with pytest.raises(Conflict, match="answer “How many people are there"):
         app.catalog.delete(ADA, first.source_id)
+
+
+def test_two_versions_are_compared_by_key_columns_and_figures(app: Application, tmp_path: Path) -> None:
+    path = tmp_path / "staff.csv"
+    path.write_text("id,email,pay,city,gone\n1,a@x.org,10,Brno,x\n2,b@x.org,20,Brno,x\n3,c@x.org,30,,x\n")
+    first = app.catalog.import_source(ADA, "files", "compared", [path])
+    path.write_text("id,email,pay,city,new\n1,a@x.org,10,Brno,1\n3,c@x.org,35,Praha,1\n4,d@x.org,n.a.,Praha,1\n5,e@x.org,1.5,,1\n")
+    second = app.versions.refresh(ADA, first.source_id).handle
+    found = app.comparisons.compare(ADA, first.source_id, "staff", first.snapshot_id)
+    assert (found.before, found.after, found.rows_before, found.rows_after) == (1, 2, 3, 4)
+    assert found.rows is not None
+    assert (found.rows.key, found.rows.added, found.rows.removed, found.rows.changed) == ("id", 2, 1, 1)
+    assert (found.added, found.removed) == (("new",), ("gone",))
+    assert [(r.name, r.before) for r in found.retyped] == [("pay", "BIGINT")]
+    columns = {c.name: c for c in found.columns}
+    assert "email" not in columns and columns["pay"].mean_before == 20
+    assert columns["city"].missing_before == pytest.approx(1 / 3) and columns["city"].missing_after == 1 / 4
+    back = app.comparisons.compare(ADA, first.source_id, "STAFF", second.snapshot_id, first.snapshot_id)
+    assert back.rows is not None and (back.rows.added, back.rows.removed) == (1, 2)
+    with pytest.raises(NotFound):
+        app.comparisons.compare(BEN, first.source_id, "staff", first.snapshot_id)
+
+
+def test_versions_without_a_common_key_are_compared_without_rows(app: Application, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("kind,n\na,1\na,1\n")
+    first = app.catalog.import_source(ADA, "files", "keyless", [path])
+    path.write_text("kind,n\na,1\nb,2\nb,2\n")
+    app.catalog.reimport(ADA, first.source_id)
+    found = app.comparisons.compare(ADA, first.source_id, "t", first.snapshot_id)
+    assert found.rows is None and (found.rows_before, found.rows_after) == (2, 3)
