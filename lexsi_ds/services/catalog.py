@@ -6,6 +6,7 @@ as anyone can tell; the demo bank is everyone's. Must never: read a person's fil
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from lexsi_ds.data.handle import DatasetHandle, SourceKind, Table
 from lexsi_ds.data.plan import Preview, ReadPlan
 from lexsi_ds.data.sniff import path_kind, paths_kind
 from lexsi_ds.data.sql import SqlRunner
-from lexsi_ds.errors import BadInput, NotFound
+from lexsi_ds.errors import BadInput, LexsiError, NotFound
 from lexsi_ds.ids import is_id, new_id
 from lexsi_ds.jobs.cancel import Cancel
 from lexsi_ds.jobs.pool import Pool
@@ -35,6 +36,7 @@ from lexsi_ds.settings import Settings
 from lexsi_ds.store.db import Store
 from lexsi_ds.store.sources import NewSource, Parts, SourceRecord, Sources, VersionRecord
 
+log = logging.getLogger(__name__)
 _DEMO = f"demo:{REVISION}"
 _LONGEST_NAME = 120
 _KINDS = ("demo", "pkdd", "files", "sqlite")
@@ -143,25 +145,59 @@ class Catalog:
         return self._importer.add_once(source, "The same files are being read", cancel, tell)
 
     def save_derived(
-        self, actor: Actor, source_id: str, name: str, arrow_path: Path, run_id: str | None = None
+        self, actor: Actor, source_id: str, name: str, arrow_path: Path, run_id: str | None = None, sql: str | None = None
     ) -> Table:
         """Keep a result (an Arrow stream file of the home) as a dataset of its own, outside of the snapshots.
 
-        Its columns keep the marks of the source's columns of the same name. Raises Conflict when the source has a
-        dataset of that name.
+        Its columns keep the marks of the source's columns of the same name. With the ``sql`` that gave its rows, a refresh
+        of the source computes it anew. Raises Conflict when the source has a dataset of that name.
         """
         actor.need("datasets:write")
-        parts = self._parts(actor, source_id)
-        marks = {
+        marks = self._marks(actor, source_id)
+        record = self._importer.add_derived(
+            source_id, new_id("ds"), _checked_name(name, "data set"), arrow_path, marks, run_id, sql
+        )
+        return table_of(record, self._home)
+
+    def rederive(self, actor: Actor, source_id: str) -> list[Table]:
+        """Compute the derived datasets of a source anew on its newest snapshot; one whose query does not run any more stays
+        as it is. Returns the newest version of each that was computed."""
+        actor.need("datasets:write")
+        handle, marks, made = self.handle(actor, source_id), self._marks(actor, source_id), []
+        for record in self._derived(source_id):
+            sql = record.read_options.get("sql")
+            if not sql:
+                continue
+            try:
+                result = self._sql.run(handle, sql)
+            except LexsiError as error:
+                log.warning("derived dataset %s was not computed anew: %s", record.dataset_id, error.what)
+                continue
+            try:
+                newer = self._importer.add_derived(
+                    source_id, record.dataset_id, record.name, result.path, marks, None, sql, record.version + 1
+                )
+            finally:
+                result.path.unlink(missing_ok=True)
+            made.append(table_of(newer, self._home))
+        return made
+
+    def _derived(self, source_id: str) -> list[VersionRecord]:
+        """The newest version of each derived dataset."""
+        newest: dict[str, VersionRecord] = {}
+        for record in self._rows.derived(source_id):
+            held = newest.get(record.dataset_id)
+            if held is None or record.version > held.version:
+                newest[record.dataset_id] = record
+        return list(newest.values())
+
+    def _marks(self, actor: Actor, source_id: str) -> dict[str, dict[str, bool]]:
+        return {
             column.name: {"protected": column.protected, "identifier": column.identifier, "masked": column.masked}
-            for record in parts.tables
+            for record in self._parts(actor, source_id).tables
             for column in table_of(record, self._home).columns
             if column.protected or column.identifier or column.masked
         }
-        record = self._importer.add_derived(
-            source_id, new_id("ds"), _checked_name(name, "data set"), arrow_path, marks, run_id
-        )
-        return table_of(record, self._home)
 
     # -- reading -----------------------------------------------------------------------------------------------
 
@@ -202,7 +238,7 @@ class Catalog:
         """Results that were kept as datasets of a source, newest first."""
         actor.need("datasets:read")
         self._parts(actor, source_id)
-        return [table_of(record, self._home) for record in self._rows.derived(source_id)]
+        return [table_of(record, self._home) for record in self._derived(source_id)]
 
     def tables_of(self, actor: Actor, source_id: str, sql: str) -> list[Table]:
         """The source's tables that a query reads, in order of their first mention; [] when it cannot be parsed."""

@@ -80,7 +80,9 @@ class Drafts:
         name = f"{draft.dataset_name} {artifact_id[-6:]}"
         saved = next((t for t in self._catalog.derived(actor, draft.source_id) if t.name == name), None)
         if saved is None:
-            saved = self._catalog.save_derived(actor, draft.source_id, name, artifact.path, draft.run_id)
+            saved = self._catalog.save_derived(
+                actor, draft.source_id, name, artifact.path, draft.run_id, artifact.meta.get("sql")
+            )
         return saved.dataset_id
 
     def _of_model(self, run_id: str, source_id: str, card: ModelCard, trained: Artifact) -> FindingDraft | None:
@@ -96,12 +98,12 @@ class Drafts:
         feature = next(f.feature for f in card.features if f.feature.name == best["name"])
         column, target = _quoted(best["name"]), _quoted(task.target_column)
         side, other = ("<=", ">") if best["low"] >= best["high"] else (">", "<=")
-        bound, unit = best["bound"], f" {feature.unit}" if feature.unit else ""
+        bound = best["bound"]
         more, less = max(best["low"], best["high"]), min(best["low"], best["high"])
         n_more, n_less = (best["n_low"], best["n_high"]) if side == "<=" else (best["n_high"], best["n_low"])
         noun = f"{task.entity_label}s"
         statement = (
-            f"{noun.capitalize()} with {feature.label} {'of at most' if side == '<=' else 'above'} {bound:,.6g}{unit} "
+            f"{noun.capitalize()} with {feature.label} {'of at most' if side == '<=' else 'above'} {_printed(bound, feature.unit)} "
             f"end in {task.target_label} "
             f"more often than the others ({more:.1%} of {n_more} against {less:.1%} of {n_less})."
         )
@@ -149,8 +151,8 @@ class Drafts:
             dataset_id=table[0] if table else None,
             dataset_name=table[1] if table else label[:60],
             derived_from=None if table else result.id,
-            title=f"{label}: about {now:,.6g}"[:120],
-            statement=f"{label} stays within {_BAND:.0%} of {now:,.6g}."[:500],
+            title=f"{label}: about {_printed(now, meta.get('unit'))}"[:120],
+            statement=f"{label} stays within {_BAND:.0%} of {_printed(now, meta.get('unit'))}."[:500],
             columns=(),
             check_sql=f"{inner}\nWHERE {column} IS NULL OR {column} NOT BETWEEN {low!r} AND {high!r}",
         )
@@ -169,19 +171,20 @@ class Drafts:
     ) -> FindingDraft | None:
         if bool(frame[value].isna().to_numpy().all()) or group not in frame.columns or len(frame) < 2:
             return None
-        rows: Any = frame
-        best = rows.loc[rows[value].idxmax()]
-        if (rows[value] == best[value]).sum() > 1 or pd.isna(best[group]):
+        values = frame[value].to_numpy(dtype="float64", na_value=np.nan)
+        place = int(np.nanargmax(values))
+        first, top = _as_text(frame[group].iloc[place]), float(values[place])
+        if int((values == top).sum()) > 1 or first is None:
             return None
-        shown, column = str(best[group]).replace("'", "''"), _quoted(value)
+        shown, column = first.replace("'", "''"), _quoted(value)
         return FindingDraft(
             run_id=run_id,
             source_id=source_id,
             dataset_id=table[0] if table else None,
             dataset_name=table[1] if table else label[:60],
             derived_from=None if table else result.id,
-            title=f"{label}: {best[group]} is highest"[:120],
-            statement=f"{label}: {best[group]} has the highest value ({float(best[value]):,.6g})."[:500],
+            title=f"{label}: {first} is highest"[:120],
+            statement=f"{label}: {first} has the highest value ({_printed(top, result.meta.get('unit'))})."[:500],
             columns=(),
             check_sql=(
                 f"{inner}\nQUALIFY row_number() OVER (ORDER BY {column} DESC NULLS LAST) = 1\n"
@@ -218,6 +221,26 @@ def _split(frame: Any, name: str, target: str) -> dict[str, Any] | None:
         "n_high": len(high),
         "gap": abs(float(low.mean()) - float(high.mean())),
     }
+
+
+def _as_text(value: Any) -> str | None:
+    """A group's value as DuckDB casts it to text; None where it is missing."""
+    if value is None or value is pd.NaT or value is pd.NA or (isinstance(value, float) and np.isnan(value)):
+        return None
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value)).lower()
+    if isinstance(value, (float, np.floating)):
+        return repr(float(value))
+    return str(value).removesuffix(" 00:00:00")
+
+
+def _printed(value: float, unit: str | None = None) -> str:
+    """A figure as people print it, with its unit."""
+    if unit == "%":
+        return f"{value:.1f}%"
+    size = abs(value)
+    text = f"{value:,.0f}" if value.is_integer() or size >= 1000 else f"{value:,.2f}" if size >= 1 else f"{value:.4f}"
+    return f"{text} {unit}" if unit else text
 
 
 def _quoted(name: str) -> str:

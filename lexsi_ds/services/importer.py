@@ -108,15 +108,20 @@ class Importer:
         arrow_path: Path,
         marks: Mapping[str, Mapping[str, bool]],
         run_id: str | None,
+        sql: str | None = None,
+        version: int = 1,
     ) -> VersionRecord:
-        """A result of the home as a dataset of its own. ``marks`` by column name win over guesses."""
+        """A result of the home as a dataset of its own, or a further version of one. ``marks`` by column name win over guesses;
+        ``sql`` is the query that gives its rows, kept so that a newer version of the source can give them anew."""
         self._files.text_of(arrow_path)
-        target = {name: {"dataset_id": dataset_id, "version": 1}}
+        target = {name: {"dataset_id": dataset_id, "version": version}}
         options = {"name": name, "marks": marks}
         with publishing(self._home):
             made = self._ingest("arrow", [str(arrow_path.absolute())], options, target, None, None)
             with _undone_on_error(made):
-                return self._rows.add_derived(source_id, self._versions(made)[0], run_id)
+                kept = self._versions(made)[0]
+                kept = kept.model_copy(update={"read_options": {**kept.read_options, "sql": sql}})
+                return self._rows.add_derived(source_id, kept, run_id)
 
     def _whole(self, fingerprint: str) -> DatasetHandle | None:
         record = self._rows.by_fingerprint(fingerprint)

@@ -94,12 +94,18 @@ class Versions:
     ) -> Refreshed:
         """Read the source again (or other files) into a new version, and run the checks of its accepted findings on it."""
         handle = self._catalog.reimport(actor, source_id, paths, cancel=cancel, tell=tell, options=options)
-        return Refreshed(handle=handle, rechecked=self.recheck(actor, handle), stale=self.stale(actor, source_id))
+        self._catalog.rederive(actor, source_id)
+        return self.refreshed(actor, handle)
+
+    def refreshed(self, actor: Actor, handle: DatasetHandle) -> Refreshed:
+        """What a new version means for what relies on the source; the checks of its accepted findings run."""
+        return Refreshed(handle=handle, rechecked=self.recheck(actor, handle), stale=self.stale(actor, handle.source_id))
 
     def recheck(self, actor: Actor, handle: DatasetHandle) -> tuple[Finding, ...]:
         """Run the checks of every accepted finding on the tables of a new version: part of the import, so no right of its own."""
         checker = replace(actor, rights=actor.rights | {"findings:write"})
-        return tuple(f for table in handle.tables for f in self._findings.recheck(checker, table.dataset_id))
+        tables = [*handle.tables, *self._catalog.derived(actor, handle.source_id)]
+        return tuple(f for table in tables for f in self._findings.recheck(checker, table.dataset_id))
 
     def stale(self, actor: Actor, source_id: str) -> tuple[Stale, ...]:
         """This person's models, predictions, answers and findings that were made from an older version."""

@@ -183,3 +183,16 @@ def test_explanations_are_kept_and_add_up(application, demo_handle, chat) -> Non
         application.case_explanation(person, card.id, "../../etc/passwd")
     with pytest.raises(NotFound):
         application.overall_explanation(person, "mdl_00000000-0000-0000-0000-000000000000")
+
+
+@pytest.mark.parametrize(
+    "question", ["Default rate of loans by duration", "Total loan amount by sex of the account owner", "Number of loans by year granted"]
+)
+def test_what_a_grouped_answer_drafts_is_true_when_it_is_proposed(application, demo_handle, question: str) -> None:
+    person = application.person()
+    conversation = application.chats.new(person, demo_handle.source_id)
+    events = ask(application, conversation, question, demo_handle.source_id)
+    assert events[-1]["state"] == "answered", events[-1]
+    draft = application.draft_finding(person, events[0]["run_id"], demo_handle.source_id)
+    assert draft is not None and "e+" not in draft.statement
+    assert application.propose_finding(person, draft).verdict == "holds"
