@@ -78,6 +78,8 @@ class Cases:
     following: str | None = None
     row: dict[str, Any] | None = None
     """The case's row of predictions."""
+    ranked: int = 0
+    """How many cases are ranked; the rest stand apart."""
 
 
 def cases_by_risk(app: Application, actor: Actor, card: ModelCard, case_id: str | None) -> Cases:
@@ -101,9 +103,9 @@ def cases_by_risk(app: Application, actor: Actor, card: ModelCard, case_id: str 
     ids = [str(tables.as_id(i)) for i in around[entity]]
     place = ids.index(wanted) if wanted in ids else None
     if place is None:
-        return Cases(total, first, top, at, row=row)
+        return Cases(total, first, top, at, row=row, ranked=latest.ranked)
     before, after = ids[place - 1] if place else None, ids[place + 1] if place + 1 < len(ids) else None
-    return Cases(total, first, top, max(0, at - 1) + place, before, after, row)
+    return Cases(total, first, top, max(0, at - 1) + place, before, after, row, latest.ranked)
 
 
 def case_head(cases: Cases, title: str, note: str) -> None:
@@ -160,7 +162,10 @@ def place_line(cases: Cases, noun: str) -> str:
     """Where the case stands among the scored ones."""
     if cases.position is None:
         return f"Not among the {figures.counted(cases.total, noun)} scored: it trained the model."
-    return f"{figures.count(cases.position + 1)} of {figures.counted(cases.total, noun)} by risk."
+    if cases.row is not None and cases.row["segment"] == "apart":
+        place, of = cases.position + 1 - cases.ranked, cases.total - cases.ranked
+        return f"{figures.count(place)} of {figures.counted(of, noun)} set apart, by risk."
+    return f"{figures.count(cases.position + 1)} of {figures.counted(cases.ranked or cases.total, noun)} ranked by risk."
 
 
 @careful

@@ -20,6 +20,7 @@ from lexsi_ds.services.finding import Check
 from lexsi_ds.services.masking import mask
 
 MAX_CHECK_CHARS = 20_000
+_SAMPLE_WITHIN_S, _SAMPLES_KEPT = 5.0, 64
 Lookup = Callable[[str], Table]
 """A dataset's latest version by its id; raises NotFound."""
 
@@ -29,6 +30,7 @@ class FindingCheck:
 
     def __init__(self, lookup: Lookup, sql: SqlRunner) -> None:
         self._lookup, self._sql = lookup, sql
+        self._samples: dict[tuple[str, int, str, int], pd.DataFrame | LexsiError] = {}
 
     def table(self, dataset_id: str) -> Table:
         """The dataset's latest version. Raises NotFound."""
@@ -77,8 +79,27 @@ class FindingCheck:
         table = self._lookup(dataset_id)
         whole = _whole(table, sql)
         order = "" if _tree(whole).args.get("order") else " ORDER BY ALL"
-        frame = self._sql.frame_on_table(table, f"SELECT * FROM (\n{whole}\n) AS v{order} LIMIT {int(n)}")
-        return mask(frame, whole, table)
+        key = (dataset_id, table.version, sql, n)
+        if key not in self._samples:
+            query = f"SELECT * FROM (\n{whole}\n) AS v{order} LIMIT {int(n)}"
+            self._samples[key] = self._rows(table, query)
+            while len(self._samples) > _SAMPLES_KEPT:
+                self._samples.pop(next(iter(self._samples)))
+        found = self._samples[key]
+        if isinstance(found, LexsiError):
+            raise found
+        return mask(found, whole, table)
+
+    def _rows(self, table: Table, query: str) -> pd.DataFrame | LexsiError:
+        """The rows of a short query; what keeps it from running is kept too, so that no page waits for it twice."""
+        try:
+            result = self._sql.run_on_table(table, query, timeout_s=_SAMPLE_WITHIN_S)
+        except LexsiError as error:
+            return error
+        try:
+            return result.frame()
+        finally:
+            result.path.unlink(missing_ok=True)
 
 
 def _whole(table: Table, sql: str) -> str:

@@ -95,8 +95,9 @@ def download_every_prediction(tab: Watched, folder: Path) -> list[dict[str, str]
     page.get_by_role("tab", name="Predictions").click()
     expect(page.get_by_text("Rows 1 to 50 of 448", exact=False)).to_be_visible()
     tab.settle()
+    page.locator('[class*="st-key-models-pred"] button').filter(has_text="Download").first.click()
     with page.expect_download() as download:
-        page.get_by_role("button", name="Download CSV").click()
+        page.locator('[class*="st-key-models-pred"][class*="-csv"] button').click()
     path = folder / "predictions.csv"
     download.value.save_as(path)
     with path.open(encoding="utf-8-sig") as file:
@@ -116,7 +117,7 @@ def open_the_riskiest_case(tab: Watched, rows: list[dict[str, str]]) -> None:
     expect(page.get_by_role("heading", name="XAI explorer")).to_be_visible()
     top = rows[0]["loan_id"]
     expect(page.get_by_text(f"Why loan {top}")).to_be_visible()
-    expect(page.get_by_text("1 of 448 loans by risk", exact=False)).to_be_visible()
+    expect(page.get_by_text("1 of 403 loans ranked by risk", exact=False)).to_be_visible()
     expect(page.get_by_text("What moves the model").first).to_be_visible(timeout=60_000)
     expect(page.get_by_text("Similar cases").first).to_be_visible(timeout=60_000)
     tab.settle()
