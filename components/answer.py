@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from components import asking, cards, problems, propose, session, tables
+from components import asking, cards, exports, problems, propose, session, tables
 from components.cards import Ranking
 from components.payloads import ArtifactLike, head
 from components.registry import page
@@ -138,10 +138,12 @@ def _prediction(
     )
     cases = explained.json()["cases"] if explained else []
 
-    def csv() -> bytes:
-        return app.models.predictions_csv(actor, predictions_id)
+    def downloads() -> None:
+        card = app.models.get(actor, str(meta["model_id"]))
+        rows, key = ranked.total + apart.total, session.wkey("risk", view.run_id)
+        exports.of_predictions(app, actor, card, predictions_id, rows=rows, key=key, type_="tertiary")
 
-    _open_case(meta.get("model_id"), cards.risk_list(ranked, apart, meta, cases, view.run_id, csv))
+    _open_case(meta.get("model_id"), cards.risk_list(ranked, apart, meta, cases, view.run_id, downloads))
 
 
 def _explanation(app: Application, actor: Actor, view: TurnView, explained: ArtifactLike) -> None:
@@ -164,5 +166,12 @@ def _table(app: Application, actor: Actor, view: TurnView, queried: ArtifactLike
     step = view.answer_query
     artifact_id = step.artifact_ids[0] if step else ""
     if len(frame) != 1 or len(frame.columns) > 1:
-        cards.table_card(frame, total, meta, view.run_id, lambda: app.chats.csv(actor, artifact_id))
+        key, name = session.wkey("table", view.run_id), f"result_{view.run_id[-6:]}"
+        cards.table_card(
+            frame,
+            total,
+            meta,
+            view.run_id,
+            lambda: exports.of_artifact(app, actor, artifact_id, rows=total, name=name, key=key),
+        )
     cards.sql_card(meta["sql"], meta.get("seconds"), view.run_id)

@@ -22,7 +22,7 @@ from components.sql_text import show_sql
 from lexsi_ds.models.card import ModelCard
 from lexsi_ds.models.engine import CaseExplanation
 
-Csv = Callable[[], bytes]
+Draw = Callable[[], None]
 
 
 def mode() -> str | None:
@@ -44,16 +44,14 @@ class Ranking:
 
 
 def risk_list(
-    ranked: Ranking, apart: Ranking, meta: dict[str, Any], cases: list[dict[str, Any]], run_id: str, csv: Csv | None
+    ranked: Ranking, apart: Ranking, meta: dict[str, Any], cases: list[dict[str, Any]], run_id: str, downloads: Draw
 ) -> str | None:
     """The ranked rows with their drivers and, below, the rows that stand apart. Returns the case to open."""
     noun = str(meta.get("entity_label") or "row")
     with st.container(border=True, gap="small"):
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
             tables.card_head("Risk list", f"{len(ranked.rows)} of {figures.counted(ranked.total, noun)}")
-            if csv:
-                key = session.wkey("risk", run_id, "csv")
-                tables.csv_button("CSV of all", f"predictions_{run_id[-6:]}.csv", csv, key)
+            downloads()
         chosen = _risk_table(ranked.rows, meta, cases, session.wkey("risk", run_id), noun)
         unseen = "out_of_fold" in (meta.get("scored") or [])
         scored = "out of fold, by models that did not see the row" if unseen else "by the model"
@@ -138,8 +136,8 @@ def explained_cases(cases: list[CaseExplanation], target: str, run_id: str, noun
     return chosen
 
 
-def table_card(frame: pd.DataFrame, total: int, reading: dict[str, Any], run_id: str, csv: Csv | None) -> None:
-    """The first rows of the answer with the count of all and their CSV, and the chart when the reading asks for one."""
+def table_card(frame: pd.DataFrame, total: int, reading: dict[str, Any], run_id: str, downloads: Draw) -> None:
+    """The first rows of the answer with the count of all and their downloads, and the chart when the reading asks for one."""
     unit, column = reading.get("unit"), reading.get("value_column")
     units = {column: unit} if unit and column else {}
     groups = reading.get("group_columns") or ()
@@ -155,8 +153,7 @@ def table_card(frame: pd.DataFrame, total: int, reading: dict[str, Any], run_id:
     with st.container(border=True, gap="small"):
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
             tables.card_head("Result", tables.count_line(len(frame), total))
-            if csv:
-                tables.csv_button("CSV", f"result_{run_id[-6:]}.csv", csv, session.wkey("table", run_id, "csv"))
+            downloads()
         tables.show(frame, key=session.wkey("table", run_id), alt="Rows of the answer", units=units, identifiers=groups)
 
 

@@ -87,6 +87,12 @@ def ago(moment: float | str | datetime | None, now: float | None = None) -> str:
     return ""
 
 
+def age(moment: float | str | datetime | None) -> str:
+    """How old something is: "3 days old", "new"."""
+    past = ago(moment)
+    return "new" if past == "just now" else past.removesuffix("ago") + "old" if past else ""
+
+
 def epoch(moment: float | str | datetime | None) -> float | None:
     """Seconds since the epoch; None for what is no time. A time without a zone is UTC."""
     if isinstance(moment, (int, float)):

@@ -60,7 +60,7 @@ def pick(listed: Sequence[Finding], opened: Finding | None) -> Finding | None:
     by_id = {f.id: f for f in listed}
     if session.read(session.FINDING_PICK) not in by_id:
         session.put(session.FINDING_PICK, opened.id if opened and opened.id in by_id else listed[0].id)
-    captions = [f"{f.headline}, {figures.ago(f.updated_at)}" for f in listed]
+    captions = [f"{f.headline}, {figures.ago(f.updated_at)}{', stale' if f.stale else ''}" for f in listed]
     with st.container(height=560 if len(listed) > 7 else "content", border=False):
         chosen = st.radio(
             "Findings",

@@ -12,11 +12,12 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from components import figures, session, tables
+from components import figures, finding_edit, session, tables
 from components.problems import careful
 from components.safe import plain
 from components.sql_text import show_sql
 from lexsi_ds.application import Application
+from lexsi_ds.errors import LexsiError
 from lexsi_ds.services.access import Actor
 from lexsi_ds.services.finding import Decision, Finding, Segment
 
@@ -50,6 +51,15 @@ def headline_text(finding: Finding) -> str:
     """The one headline of a finding as a badge, with icon, word and colour."""
     icon, colour = _headline_look(finding)
     return f":{colour}-badge[{icon} {plain(finding.headline)}]"
+
+
+def stale_mark(finding: Finding) -> str:
+    """A badge where the data moved since the check ran, with the two versions."""
+    check = finding.last_check
+    if not finding.stale or check is None:
+        return ""
+    said = f"Stale: checked on version {check.dataset_version}, version {finding.latest_version} is there"
+    return f" :yellow-badge[:material/history: {said}]"
 
 
 def _headline_look(finding: Finding) -> tuple[str, Any]:
@@ -186,6 +196,7 @@ def actions(app: Application, actor: Actor, finding: Finding, ids: Sequence[str]
             on_click=undo,
             args=(app, actor),
         )
+        finding_edit.button(finding)
         st.button(
             "Restore" if done else "Retire",
             key=session.wkey("finding", key, "retire"),
@@ -194,13 +205,16 @@ def actions(app: Application, actor: Actor, finding: Finding, ids: Sequence[str]
             on_click=restore if done else retire,
             args=(app, actor, key, seen),
         )
-    st.caption("Keys: a accept, x reject, u undo, j next, k previous.")
+    st.caption("Keys: a accept, x reject, e edit, u undo, j next, k previous.")
 
 
 def card(app: Application, actor: Actor, finding: Finding, ids: Sequence[str]) -> None:
     """The whole card: headline, sentence, verdict, buttons, evidence."""
     with st.container(border=True, gap="small"):
-        st.markdown(headline_text(finding))
+        st.markdown(headline_text(finding) + stale_mark(finding))
+        if finding_edit.is_open(finding):
+            finding_edit.form(app, actor, finding)
+            return
         st.markdown(f"#### {plain(finding.title)}")
         st.text(finding.statement)
         st.markdown(verdict_line(finding))
@@ -221,6 +235,16 @@ def card(app: Application, actor: Actor, finding: Finding, ids: Sequence[str]) -
     _evidence(app, actor, finding)
 
 
+def _failing_rows(app: Application, actor: Actor, finding: Finding, failures: int) -> None:
+    try:
+        rows = app.findings.failing_rows(actor, finding.id, 20)
+    except LexsiError as error:
+        st.caption(f"{figures.count(failures)} rows violate it; they could not be shown: {plain(error.what)}")
+        return
+    st.caption(tables.count_line(len(rows), failures))
+    tables.show(rows, key=session.wkey("finding", finding.id, "rows"), alt="Rows that violate the finding")
+
+
 def _evidence(app: Application, actor: Actor, finding: Finding) -> None:
     with st.container(border=True, gap="small"):
         tables.card_head("Rows that violate it")
@@ -228,9 +252,7 @@ def _evidence(app: Application, actor: Actor, finding: Finding) -> None:
         if finding.verdict == "error" and finding.last_check:
             st.text(finding.last_check.error or "The check did not run.")
         elif failures:
-            rows = app.findings.failing_rows(actor, finding.id, 20)
-            st.caption(tables.count_line(len(rows), failures))
-            tables.show(rows, key=session.wkey("finding", finding.id, "rows"), alt="Rows that violate the finding")
+            _failing_rows(app, actor, finding, failures)
         else:
             st.caption("None." if finding.check_sql else "This finding has no check: a person vouches for it.")
         if finding.check_sql:

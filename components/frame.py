@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -21,6 +22,7 @@ from lexsi_ds.application import Application
 from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.jobs.background import Task
 from lexsi_ds.services.access import Actor
+from lexsi_ds.services.chats import LiveRun
 
 ICON = str(Path(__file__).parent / "assets" / "icon.png")
 ABOUT = (
@@ -86,18 +88,21 @@ def _sidebar(frame: Frame) -> None:
             label = f"{info.title} :gray-badge[{count}]" if count else info.title
             st.page_link(info.path, label=label, icon=info.icon, width="stretch")
     st.space("small")
+    sources = frame.app.catalog.sources(frame.actor) if frame.handle else []
     with st.container(gap="xxsmall"):
-        _source_chip(frame)
+        _source_chip(frame, sources)
     with st.container(gap="xxsmall"):
         _planner_chip(frame.app)
-    running = frame.app.background.running(frame.actor.id)
-    if running:
-        _jobs(frame.app, frame.actor, tuple(task.id for task in running))
+    running = tuple(task.id for task in frame.app.background.running(frame.actor.id))
+    open_here = st.query_params.get("conversation") if frame.page.key == "chat" else None
+    live = tuple(run.run_id for run in _live(frame.app, frame.actor, open_here))
+    if running or live:
+        _jobs(frame.app, frame.actor, running, live, open_here)
     st.space("small")
     st.caption(f":material/person: {plain(frame.actor.name)}")
 
 
-def _source_chip(frame: Frame) -> None:
+def _source_chip(frame: Frame, sources: Sequence[Any]) -> None:
     st.caption("Data set")
     handle = frame.handle
     if handle is None:
@@ -107,13 +112,14 @@ def _source_chip(frame: Frame) -> None:
     with st.popover(
         f"{name}, version {handle.snapshot_number}", type="tertiary", icon=":material/dataset:", key="frame-source-chip"
     ):
-        _source_switcher(frame, handle)
+        _source_switcher(frame, handle, sources)
+    read = next((s.updated_at for s in sources if s.id == handle.source_id), None)
     until = f", data to {handle.today.isoformat()}" if handle.today else ""
-    st.caption(f"{figures.count(handle.rows)} rows{until}")
+    old = f", {figures.age(read)}" if read else ""
+    st.caption(f"{figures.count(handle.rows)} rows{old}{until}")
 
 
-def _source_switcher(frame: Frame, handle: DatasetHandle) -> None:
-    sources = frame.app.catalog.sources(frame.actor)
+def _source_switcher(frame: Frame, handle: DatasetHandle, sources: Sequence[Any]) -> None:
     names = {s.id: s.name for s in sources}
     names.setdefault(handle.source_id, handle.name)
     session.put(session.SOURCE_PICK, handle.source_id)
@@ -160,15 +166,41 @@ def _planner_chip(app: Application) -> None:
             st.code("LEXSI_DS_LLM_BASE_URL\nLEXSI_DS_LLM_API_KEY\nLEXSI_DS_LLM_MODEL", language=None)
 
 
+def _live(app: Application, actor: Actor, open_here: str | None) -> list[LiveRun]:
+    """Answers that are being made in other conversations than the one on screen, which has its own Stop."""
+    return [run for run in app.chats.live(actor) if run.conversation_id != open_here]
+
+
 @st.fragment(run_every=1.0)
-def _jobs(app: Application, actor: Actor, watched: Sequence[str]) -> None:
-    """Drawn only while something runs; one full redraw when one of the watched tasks ends."""
+def _jobs(app: Application, actor: Actor, watched: Sequence[str], runs: Sequence[str], open_here: str | None) -> None:
+    """Drawn only while something runs; one full redraw when one of the watched tasks or runs ends."""
     tasks = [task for i in watched if (task := app.background.get(i))]
-    if any(task.state != "running" for task in tasks):
+    live = _live(app, actor, open_here) if runs else []
+    if any(task.state != "running" for task in tasks) or not set(runs) <= {run.run_id for run in live}:
         st.rerun()
     st.caption("Running")
     for task in tasks:
         progress_of(app, actor, task)
+    for run in live:
+        st.page_link(
+            page("chat").path,
+            label=plain(run.title, 44),
+            icon=page("chat").icon,
+            query_params={"conversation": run.conversation_id},
+        )
+        st.button(
+            "Stop",
+            key=session.wkey("run", "side", run.run_id, "stop"),
+            type="tertiary",
+            icon=":material/stop_circle:",
+            on_click=_stop_run,
+            args=(app, actor, run.run_id),
+        )
+
+
+@careful
+def _stop_run(app: Application, actor: Actor, run_id: str) -> None:
+    app.chats.stop(actor, run_id)
 
 
 @careful

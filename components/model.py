@@ -52,7 +52,14 @@ def current(app: Application, actor: Actor, source_id: str | None) -> ModelCard 
     return app.models.latest(actor, source_id) if source_id else None
 
 
-def header(card: ModelCard, handle: DatasetHandle | None) -> None:
+def newest_version(app: Application, actor: Actor, card: ModelCard, handle: DatasetHandle | None) -> int | None:
+    """Number of the newest version of the model's source; None when that is not there any more."""
+    if handle and handle.source_id == card.source_id:
+        return handle.snapshot_number
+    return next((s.snapshot_number for s in app.catalog.sources(actor) if s.id == card.source_id), None)
+
+
+def header(card: ModelCard, newest: int | None) -> None:
     """What the model predicts, and on which data it stands."""
     task = card.task
     st.markdown(
@@ -62,8 +69,9 @@ def header(card: ModelCard, handle: DatasetHandle | None) -> None:
     with st.container(horizontal=True, gap="xsmall"):
         st.badge(f"{plain(card.model_type)}, {plain(card.name)}", color="gray", icon=":material/model_training:")
         st.badge(f"{plain(card.source_name)}, version {card.snapshot_number}", color="gray", icon=":material/dataset:")
-        if handle and handle.source_id == card.source_id and handle.snapshot_number > card.snapshot_number:
-            st.badge(f"Stale: version {handle.snapshot_number} is loaded", color="yellow", icon=":material/history:")
+        if newest and newest > card.snapshot_number:
+            said = f"Stale: made from version {card.snapshot_number}, version {newest} is there"
+            st.badge(said, color="yellow", icon=":material/history:")
 
 
 def picker(app: Application, actor: Actor, card: ModelCard) -> None:

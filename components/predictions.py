@@ -1,4 +1,4 @@
-"""Every scored row of a model: search, segment, order, pages from disk, CSV of all. Only one page is ever in memory."""
+"""Every scored row of a model: search, segment, order, pages from disk, download of all. Only one page is ever in memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from components import figures, session, tables
+from components import exports, figures, session, tables
 from components.problems import careful
 from components.registry import page
 from components.safe import plain
@@ -20,7 +20,7 @@ PAGE_ROWS = 50
 
 
 def draw(app: Application, actor: Actor, card: ModelCard) -> None:
-    """Every scored row: search, segment, order, pages from disk, CSV of all."""
+    """Every scored row: search, segment, order, pages from disk, download of all."""
     latest = app.models.latest_predictions(actor, card.id)
     if latest is None:
         st.info("This model has scored nothing yet. Ask in Chat who is likely to be next.", icon=":material/info:")
@@ -46,13 +46,7 @@ def draw(app: Application, actor: Actor, card: ModelCard) -> None:
             width=190,
             on_change=_first_page,
         )
-        tables.csv_button(
-            "Download CSV",
-            f"predictions_{card.name}.csv",
-            lambda: app.models.predictions_csv(actor, latest.id),
-            session.wkey("models", latest.id, "csv"),
-            type_="secondary",
-        )
+        exports.of_predictions(app, actor, card, latest.id, rows=latest.rows, key=session.wkey("models", latest.id))
     sort, descending = orders[order]
     wanted = {"segment": segment} if segment != "all" else None
     number = int(session.read(session.PREDICTION_PAGE) or 1)

@@ -81,6 +81,8 @@ class Held:
     """A question that could not start; put back into the box."""
     follow_link: bool = True
     """The first draw of the findings page opens the segment of the finding that the address names."""
+    editing_finding: tuple[str, int] | None = None
+    """Finding that is being edited, and the row version that the form was filled from."""
     last_decision: tuple[str, int] | None = None
     """Finding and version after the last decision: what Undo takes back."""
 
@@ -117,7 +119,7 @@ def forget(*keys: str) -> None:
 def forget_source() -> None:
     """Drop everything that belongs to one source, when another becomes active: no stale result under a new source."""
     mine = held()
-    mine.conversation_id = mine.model_id = mine.finding_id = mine.proposing_run = mine.last_decision = None
+    mine.conversation_id = mine.model_id = mine.finding_id = mine.proposing_run = mine.last_decision = mine.editing_finding = None
     forget(
         PREVIEW_TABLE,
         MODEL_PICK,

@@ -40,7 +40,7 @@ with guarded("Model results"):
         model.picker(app, actor, card)
         if st.button("Open in explorer", type="primary", icon=page("explorer").icon, key="models-explore"):
             st.switch_page(page("explorer").path, query_params={"model": card.id})
-    model.header(card, handle)
+    model.header(card, model.newest_version(app, actor, card, handle))
     model.metric_row(card)
     performance, scored, features, document = st.tabs(TABS, key=session.MODEL_TAB, on_change="rerun")
     with performance, guarded("Performance"):

@@ -35,6 +35,15 @@ class AskContext:
     source_id: str
 
 
+@dataclass(frozen=True)
+class LiveRun:
+    """A run that is at work, and the conversation it belongs to."""
+
+    run_id: str
+    conversation_id: str
+    title: str
+
+
 Events = list[dict[str, Any]]
 Agent = Callable[[AskContext, RunHandle], "dict[str, Any] | None"]
 """Answers a question in the run's own thread: events go to the handle, the body of ``done`` is returned."""
@@ -81,6 +90,16 @@ class Chats:
         """This person's conversations, the last used first."""
         actor.need("chats:read")
         return self._conversations.list(actor.id)
+
+    def live(self, actor: Actor) -> tuple[LiveRun, ...]:
+        """This person's runs that are at work, oldest first."""
+        actor.need("chats:read")
+        runs = self._stored.live_runs()
+        titles = {c.id: c.title for c in self._conversations.list(actor.id)} if runs else {}
+        return tuple(
+            LiveRun(run.id, run.conversation_id, titles[run.conversation_id] or run.question)
+            for run in runs if run.conversation_id in titles
+        )
 
     def get(self, actor: Actor, conversation_id: str) -> ConversationRecord:
         """One conversation."""

@@ -52,6 +52,10 @@ class FakeChats:
         ]
         return [SimpleNamespace(id=i, title=t, updated_at=u, created_at=u, source_id=fx.SOURCE) for i, t, u in names]
 
+    def live(self, actor: Any) -> list[Any]:
+        found = [s for s in self.scripts if s.turn().state == "running"]
+        return [SimpleNamespace(run_id=s.run_id, conversation_id=CONVERSATION, title="Running loans at risk") for s in found]
+
     def turns(self, actor: Any, conversation_id: str) -> list[FakeTurn]:
         return [s.turn() for s in self.scripts] if conversation_id == CONVERSATION else []
 
@@ -174,6 +178,7 @@ class FakeFindings:
         )
         self.decided: list[tuple[str, int, str]] = []
         self.conflict = False
+        self.edited: list[tuple[str, int, dict[str, Any]]] = []
 
     def counts(self, actor: Any, source_id: str | None = None) -> dict[str, int]:
         return {
@@ -219,6 +224,12 @@ class FakeFindings:
 
     def restore(self, actor: Any, finding_id: str, version: int, *, via: str = "ui") -> Any:
         return self._set(finding_id, status="active", row_version=version + 1)
+
+    def edit(self, actor: Any, finding_id: str, version: int, *, via: str = "ui", **values: Any) -> Any:
+        if self.conflict:
+            raise Conflict("Ana edited it.", to_do="Look at it as it is now.")
+        self.edited.append((finding_id, version, values))
+        return self._set(finding_id, row_version=version + 1, review="pending", **values)
 
     def run_check(self, actor: Any, finding_id: str, *, via: str = "ui") -> Any:
         return self.get(actor, finding_id)
