@@ -17,7 +17,7 @@ from lexsi_ds.agent.chat_run import ChatRun
 from lexsi_ds.agent.context import Knowledge
 from lexsi_ds.data.handle import DatasetHandle, SourceKind
 from lexsi_ds.data.sql import SqlRunner
-from lexsi_ds.errors import NotFound
+from lexsi_ds.errors import BadInput, NotFound
 from lexsi_ds.ids import new_id
 from lexsi_ds.jobs.background import Background, Task
 from lexsi_ds.jobs.pool import Pool, get_pool
@@ -38,7 +38,7 @@ from lexsi_ds.services.finding import Finding
 from lexsi_ds.services.findings import Findings
 from lexsi_ds.services.models import Models
 from lexsi_ds.services.relations import Relations
-from lexsi_ds.services.versions import Versions
+from lexsi_ds.services.versions import Refreshed, Versions
 from lexsi_ds.settings import Settings, get_settings
 from lexsi_ds.store.db import Store
 from lexsi_ds.store.preferences import Preferences
@@ -52,7 +52,12 @@ class Application:
     """One of each part. Close it to end its workers."""
 
     def __init__(self, settings: Settings, pool: Pool | None = None) -> None:
-        settings.home.mkdir(parents=True, exist_ok=True)
+        try:
+            settings.home.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadInput(
+                f"The folder for data cannot be made ({error.strerror}).", where=str(settings.home), to_do="Set LEXSI_DS_HOME."
+            ) from error
         self.settings = settings
         self._warmed = False
         self.store = Store(settings.store_path_url)
@@ -149,6 +154,18 @@ class Application:
 
         return self.background.start("import", f"Importing {name}", work, owner=actor.id)
 
+    def start_refresh(self, actor: Actor, source_id: str, paths: Sequence[Path] = ()) -> Task:
+        """Read a source again (or other files into it) in the background; the task's result is a `Refreshed`."""
+        name = self.catalog.handle(actor, source_id).name
+
+        def work(cancel: Any, tell: Any) -> Refreshed:
+            if any(c.id == source_id for c in self.connectors.list(actor)):
+                handle = self.connectors.refresh(actor, source_id, cancel=cancel, tell=tell)
+                return self.versions.refreshed(actor, handle)
+            return self.versions.refresh(actor, source_id, list(paths), cancel=cancel, tell=tell)
+
+        return self.background.start("refresh", f"Refreshing {name}", work, owner=actor.id)
+
     def upload_folder(self) -> Path:
         """A fresh folder for uploaded bytes on their way to an import."""
         folder = self.settings.home / "uploads" / new_id("up")
@@ -174,6 +191,11 @@ class Application:
     def similar_cases(self, actor: Actor, model_id: str, case_id: str) -> list[dict[str, Any]]:
         """The nearest training rows of a case, with outcomes."""
         return self.explanations.similar(actor, model_id, case_id)
+
+    def delete_model(self, actor: Actor, model_id: str) -> None:
+        """Delete a model, its predictions and its explanations, with their files."""
+        self.models.delete(actor, model_id)
+        self.explanations.forget(model_id)
 
     def draft_finding(self, actor: Actor, run_id: str, source_id: str) -> FindingDraft | None:
         """What a run found, as a finding to propose; None when there is nothing to make a rule of."""

@@ -6,6 +6,7 @@ Must never keep an explanation under a model it does not belong to, nor recomput
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -19,6 +20,7 @@ from lexsi_ds.data.handle import Value
 from lexsi_ds.errors import BadInput, NotFound
 from lexsi_ds.explain.wording import case_sentence
 from lexsi_ds.facts import FactValue
+from lexsi_ds.ids import is_id
 from lexsi_ds.models.engine import CaseExplanation, GlobalExplanation, ModelEngine
 from lexsi_ds.services.access import Actor
 from lexsi_ds.services.models import Models
@@ -41,6 +43,11 @@ class Explanations:
         self._models, self._engine, self._folder = models, engine, folder
         self._lock = threading.Lock()
         self._locks: dict[str, threading.Lock] = {}
+
+    def forget(self, model_id: str) -> None:
+        """Remove what is kept of a model that was deleted."""
+        if is_id(model_id, "mdl"):
+            shutil.rmtree(self._folder / model_id, ignore_errors=True)
 
     def keep_rows(self, actor: Actor, model_id: str, frame: pd.DataFrame) -> None:
         """Keep the feature rows that the model scored, so that each can be explained later."""

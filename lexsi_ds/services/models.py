@@ -5,6 +5,8 @@ Must never: hand out a model or a prediction of somebody else, or a row fewer th
 
 from __future__ import annotations
 
+import contextlib
+import shutil
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -93,6 +95,15 @@ class Models:
         """The card of the newest model of a source, or None."""
         actor.need("models:read")
         return next((_card(record) for record in self._rows.list(actor.id, source_id, limit=1)), None)
+
+    def delete(self, actor: Actor, model_id: str) -> None:
+        """Delete a model with its predictions and their files, so that nothing of theirs keeps its data any more."""
+        actor.need("models:write")
+        record = self._record(actor, model_id)
+        for kept in self._rows.delete(record.id, actor.id) or ():
+            with contextlib.suppress(NotFound):
+                path = self._files.path_of(kept, "model")
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def training_rows(self, actor: Actor, model_id: str, case_ids: Sequence[str]) -> dict[str, pd.DataFrame]:
         """The rows that trained the model for those of these cases that it knows: one row each, entity and features."""

@@ -75,6 +75,19 @@ class ModelRows:
             rows = db.execute(query.order_by(t.models.c.created_at.desc(), t.models.c.id.desc()).limit(limit)).all()
         return tuple(ModelRecord.of(row) for row in rows)
 
+    def delete(self, model_id: str, owner: str) -> list[str] | None:
+        """Delete the owner's model and its predictions; returns the paths of their files, or None when it is not there."""
+        with self._store.write() as db:
+            match = sa.and_(t.models.c.id == model_id, t.models.c.owner == owner)
+            folder = db.execute(sa.select(t.models.c.folder).where(match)).scalar()
+            if folder is None:
+                return None
+            scored = t.predictions.c.model_id == model_id
+            paths = list(db.execute(sa.select(t.predictions.c.path).where(scored)).scalars())
+            db.execute(sa.delete(t.predictions).where(scored))
+            db.execute(sa.delete(t.models).where(match))
+        return [folder, *paths]
+
     def insert_predictions(self, record: PredictionsRecord) -> None:
         """Add predictions; their file is complete by now."""
         with self._store.write() as db:

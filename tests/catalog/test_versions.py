@@ -66,7 +66,10 @@ def test_a_refresh_runs_the_checks_of_accepted_findings_and_marks_the_rest_stale
     model = _model(app, first)
     assert app.versions.stale(ADA, first.source_id) == ()
     _grow(people)
-    done = app.versions.refresh(ADA, first.source_id)
+    task = app.start_refresh(ADA, first.source_id)
+    while task.state == "running":
+        time.sleep(0.05)
+    done = task.result
     (checked,) = done.rechecked
     assert checked.id == accepted.id and checked.headline == "Accepted, now broken" and not checked.stale
     waiting = app.findings.get(ADA, pending.id)
@@ -119,8 +122,7 @@ def test_a_version_that_something_relies_on_stays_and_says_of_what(
         model = _model(app, first, "XGBoost_v1")
 
         def release() -> None:
-            with app.store.write() as db:
-                db.execute(sa.delete(t.models).where(t.models.c.id == model))
+            app.models.delete(ADA, model)
     elif "answer" in kind:
         conversation = _answer(app, first, snapshot=kind == "answer")
 
@@ -225,6 +227,22 @@ def test_an_import_into_a_source_that_is_deleted_meanwhile_leaves_nothing(
     with pytest.raises(Conflict, match="deleted meanwhile"):
         app.catalog.reimport(ADA, first.source_id, tell=delete)
     assert not (home / "datasets" / first.tables[0].dataset_id).exists()
+
+
+def test_a_deleted_model_leaves_no_file_behind(app: Application, first: DatasetHandle, home: Path) -> None:
+    card = {"source_id": first.source_id, "snapshot_id": first.snapshot_id, "name": "XGBoost_v1"}
+    model = ModelRows(app.store).insert(new_id("mdl"), ADA.id, "models/kept", None, card).id
+    folders = [home / "models" / "kept", home / "explanations" / model]
+    for folder in folders:
+        folder.mkdir(parents=True)
+        (folder / "oof.arrow").write_bytes(b"rows")
+    with pytest.raises(NotFound):
+        app.delete_model(BEN, model)
+    assert all(folder.is_dir() for folder in folders)
+    app.delete_model(ADA, model)
+    assert not any(folder.exists() for folder in folders)
+    with pytest.raises(NotFound):
+        app.delete_model(ADA, model)
 
 
 def test_statistics_of_deleted_data_are_gone_too(app: Application, importing: Importing, home: Path) -> None:
