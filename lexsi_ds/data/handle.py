@@ -5,6 +5,7 @@ A handle is one snapshot of one source. It opens nothing and reads nothing; `dat
 
 from __future__ import annotations
 
+import json
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal
@@ -73,10 +74,21 @@ class Live(Value):
 
     connector_id: str
     kind: str
-    config: dict[str, Any]
-    variables: dict[str, str | None]
-    """Names of the environment variables that hold what is secret, by field; None for what was typed once."""
-    relation: dict[str, Any]
+    about: str
+    """JSON of ``config``, ``variables`` and ``relation``: one text, so that handles stay hashable."""
+
+    @classmethod
+    def of(
+        cls, connector_id: str, kind: str, config: dict[str, Any], variables: dict[str, str | None],
+        relation: dict[str, Any],
+    ) -> Live:
+        """From its parts; ``variables`` names environment variables by secret field, None for what was typed once."""
+        about = json.dumps({"config": config, "variables": variables, "relation": relation}, sort_keys=True)
+        return cls(connector_id=connector_id, kind=kind, about=about)
+
+    def part(self, name: Literal["config", "variables", "relation"]) -> dict[str, Any]:
+        """One of the three."""
+        return json.loads(self.about)[name]
 
 
 class Table(Value):

@@ -129,8 +129,8 @@ class SqlRunner:
         if len(found) < len(tables) or any(live.connector_id != first.connector_id for _, live in found):
             raise BadInput("Tables that are read in place cannot be joined with others.", to_do="Ingest them first.")
         return self._task({}, sql, out, fresh=False) | {
-            "link": link_of(first.connector_id, first.kind, first.config, first.variables),
-            "tables": [{"name": name, "relation": live.relation} for name, live in found],
+            "link": link_of(first.connector_id, first.kind, first.part("config"), first.part("variables")),
+            "tables": [{"name": name, "relation": live.part("relation")} for name, live in found],
             "statement_s": timeout_s or self._settings.sql_timeout_s,
         }
 

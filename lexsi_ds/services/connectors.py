@@ -229,10 +229,7 @@ class Connectors:
         made = []
         for table in bound:
             dataset_id, version = versions.get(table["name"]) or (new_id("ds"), 1)
-            live = Live(
-                connector_id=record.id, kind=record.kind, config=record.config, variables=record.variables,
-                relation=table["relation"],
-            )
+            live = Live.of(record.id, record.kind, record.config, record.variables, table["relation"])
             options = {**table["options"], "notes": table["notes"], "live": live.model_dump(mode="json")}
             made.append(NewVersion(
                 dataset_id=dataset_id, name=table["name"], version=version, path=f"live/{dataset_id}/v{version}/none",

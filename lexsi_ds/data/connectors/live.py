@@ -93,7 +93,7 @@ def run(driver: Driver[Any], args: dict[str, Any], say: Say) -> dict[str, Any]:
     if instance is None:
         if _Warm.instance is not None:
             _Warm.retired.append(_Warm.instance)
-        instance = _open(driver, args)
+        instance = open_live(driver, args)
     _Warm.key = _Warm.instance = None
     try:
         cursor = instance.cursor()
@@ -137,7 +137,7 @@ def release() -> None:
     _Warm.key = _Warm.instance = None
 
 
-def _open(driver: Driver[Any], args: dict[str, Any]) -> duckdb.DuckDBPyConnection:
+def open_live(driver: Driver[Any], args: dict[str, Any]) -> duckdb.DuckDBPyConnection:
     """An instance with the connector opened, a view a table, and everything locked that DuckDB can lock."""
     instance = connection(None, threads=args["threads"], memory_mb=args["memory_mb"])
     try:

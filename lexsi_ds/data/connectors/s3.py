@@ -7,7 +7,10 @@ allowed paths. Must never: let a file's name carry parameters; they could point 
 from __future__ import annotations
 
 import fnmatch
+import os
 import re
+import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
@@ -218,13 +221,14 @@ class S3Driver(Driver[S3Config]):
         options: dict[str, Any],
     ) -> Loaded:
         """Text files, copied and then read as files of this machine are; several become one table by column names."""
-        parts: list[Loaded] = []
-        for number, file in enumerate(files):
-            folder = scratch / f"s3-{name[:20]}-{number}"
-            folder.mkdir()
-            local = folder / (re.sub(r"[^\w.\- ]+", "_", file.rsplit("/", 1)[-1])[-100:] or "file.csv")
-            self._copy(con, file, local)
-            parts.append(read_text(con, local, name, folder, limits, {}))
+        copies = [self._copy(con, file, scratch, number) for number, file in enumerate(files)]
+        parts = [read_text(con, copies[0], name, _fresh(scratch), limits, {})]
+        rest = copies[1:]
+        if rest and parts[0].options.get("header") and _same_header(copies):
+            _append(copies[0], rest)
+            parts = [read_text(con, copies[0], name, _fresh(scratch), limits, {})]
+            rest = []
+        parts += [read_text(con, copy, name, _fresh(scratch), limits, {}) for copy in rest]
         if len(parts) == 1:
             return Loaded(
                 name, parts[0].select, parts[0].options | options, parts[0].notes, rejected=parts[0].rejected,
@@ -238,16 +242,45 @@ class S3Driver(Driver[S3Config]):
             rejects=rejects or None,
         )
 
-    def _copy(self, con: duckdb.DuckDBPyConnection, file: str, local: Path) -> None:
+    def _copy(self, con: duckdb.DuckDBPyConnection, file: str, scratch: Path, number: int) -> Path:
+        """A copy of a file of the bucket, under its own name."""
+        local = _fresh(scratch) / (re.sub(r"[^\w.\- ]+", "_", file.rsplit("/", 1)[-1])[-100:] or f"file{number}.csv")
         size = con.execute(f"SELECT size FROM read_blob({literal(file)})").fetchone()
         if size is not None and size[0] <= _WHOLE_MB * 2**20:
             con.execute(f"COPY (SELECT content FROM read_blob({literal(file)})) TO {literal(str(local))} (FORMAT blob)")
-            return
+            return local
         con.execute(
             f"""COPY (SELECT line FROM read_csv({literal(file)}, columns = {{'line': 'VARCHAR'}}, delim = '\x01', quote = '',
                 escape = '', header = false, auto_detect = false, max_line_size = 20000000))
                 TO {literal(str(local))} (FORMAT csv, HEADER false, QUOTE '', ESCAPE '', DELIMITER '\x01')"""
         )
+        return local
+
+
+def _fresh(scratch: Path) -> Path:
+    """A folder of its own."""
+    return Path(tempfile.mkdtemp(prefix="s3-", dir=scratch))
+
+
+def _same_header(copies: Sequence[Path]) -> bool:
+    """Whether all files begin with the same line, and it is short enough to be one of column names."""
+    first = set()
+    for copy in copies:
+        with copy.open("rb") as file:
+            first.add(file.readline(1 << 20))
+    return len(first) == 1 and next(iter(first)).endswith(b"\n")
+
+
+def _append(whole: Path, others: Sequence[Path]) -> None:
+    """Add the lines of other files below those of the first, each without its header."""
+    with whole.open("r+b") as target:
+        for other in others:
+            target.seek(-1, os.SEEK_END)
+            if target.read(1) != b"\n":
+                target.write(b"\n")
+            with other.open("rb") as source:
+                source.readline()
+                shutil.copyfileobj(source, target)
 
 
 def _check_key(key: str, *, globs: bool) -> None:

@@ -24,7 +24,7 @@ from lexsi_ds.data.connectors.kinds import driver_of
 from lexsi_ds.data.connectors.scrub import scrub
 from lexsi_ds.data.ingest import result_of, target_of, write_table
 from lexsi_ds.data.readers import Limits
-from lexsi_ds.data.versions import DATABASE, open_build
+from lexsi_ds.data.versions import open_build
 from lexsi_ds.errors import LexsiError
 from lexsi_ds.settings import get_settings
 
@@ -69,9 +69,10 @@ def ingest(args: dict[str, Any], say: Say) -> dict[str, Any]:
             for number, (table, name) in enumerate(zip(tables, names, strict=True)):
                 share = Share(say, number, len(tables), table)
                 share.tell(0.0)
-                loaded = driver.loaded(con, table, name, build.scratch, Limits(get_settings().max_columns))
                 folder = build.new_table()
-                with watched(con, folder / DATABASE, share):
+                with watched(lambda: 0.0, build.scratch, share):
+                    loaded = driver.loaded(con, table, name, build.scratch, Limits(get_settings().max_columns))
+                with watched(con.query_progress, folder, share):
                     profiled = write_table(con, folder, loaded)
                 built.append((folder, loaded, profiled))
         wanted = [target_of(targets, name) for name in names]
@@ -177,10 +178,12 @@ class Share:
 
     def __init__(self, say: Say, number: int, count: int, table: SourceTable) -> None:
         self._say, self._number, self._count, self._table = say, number, count, table
+        self._most = 0.0
 
     def tell(self, share: float, written: int = 0) -> None:
         """Say how far this table is, as a share of 1, and how much is on disk."""
-        done = round((self._number + 0.95 * min(max(share, 0.0), 1.0)) / self._count, 4)
+        self._most = min(max(share, self._most), 1.0)
+        done = round((self._number + 0.95 * self._most) / self._count, 4)
         about = f"about {self._table.rows:,} rows" if self._table.rows else ""
         size = f"{written / 2**20:,.0f} MB written" if written >= 2**20 else ""
         detail = ", ".join(x for x in (about, size) if x)
@@ -188,8 +191,8 @@ class Share:
         self._say({"done": done, "total": 1, "text": text})
 
 
-def watched(con: duckdb.DuckDBPyConnection, file: Path, share: Share) -> AbstractContextManager[None]:
-    """While the block runs, tell how far DuckDB says it is and how large ``file`` has become."""
+def watched(percent: Callable[[], float], folder: Path, share: Share) -> AbstractContextManager[None]:
+    """While the block runs, tell how far it is by ``percent`` and how much it has written to ``folder``."""
 
     @contextlib.contextmanager
     def watch() -> Iterator[None]:
@@ -198,8 +201,7 @@ def watched(con: duckdb.DuckDBPyConnection, file: Path, share: Share) -> Abstrac
         def look() -> None:
             while not over.wait(_LOOK_EVERY_S):
                 with contextlib.suppress(Exception):
-                    percent = con.query_progress()
-                    share.tell(max(percent, 0.0) / 100, _size(file))
+                    share.tell(percent() / 100, _size(folder))
 
         thread = threading.Thread(target=look, name="ingest-progress", daemon=True)
         thread.start()
@@ -212,8 +214,7 @@ def watched(con: duckdb.DuckDBPyConnection, file: Path, share: Share) -> Abstrac
     return watch()
 
 
-def _size(file: Path) -> int:
-    wal = file.with_name(file.name + ".wal")
-    return sum(path.stat().st_size for path in (file, wal) if path.exists())
+def _size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
