@@ -6,6 +6,7 @@ Exit status of ``ask``: 0 answered or asks back, 2 cannot answer or refused, 1 f
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import logging
 import os
@@ -43,26 +44,31 @@ def main(argv: list[str] | None = None) -> int:
     warnings.filterwarnings("ignore")
     cancel = Cancel()
     signal.signal(signal.SIGINT, lambda *_: cancel.set())
-    app = get_application()
-    logging.basicConfig(level=app.settings.log_level, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
+    app: Application | None = None
     try:
+        app = get_application()
+        logging.getLogger().setLevel(app.settings.log_level.upper())
         return args.command(args, app, out, cancel)
     except Stopped:
         print("Stopped.", file=sys.stderr)
         return 130
+    except BrokenPipeError:  # whoever read this has seen enough, as `head` does
+        sys.stdout = None
+        return 0
     except LexsiError as error:
         if getattr(args, "json", False):
-            print(
-                json.dumps(refused(getattr(args, "question", "") or "", "failed", str(error)), ensure_ascii=False),
-                file=out,
-            )
+            body = refused(getattr(args, "question", "") or "", "failed", str(error))
+            print(json.dumps(body, ensure_ascii=False), file=out)
         else:
             print(str(error), file=sys.stderr)
         return 1
     finally:
-        out.flush()
-        app.close()
+        with contextlib.suppress(BrokenPipeError):
+            out.flush()
+        if app is not None:
+            app.close()
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -52,12 +52,7 @@ class Application:
     """One of each part. Close it to end its workers."""
 
     def __init__(self, settings: Settings, pool: Pool | None = None) -> None:
-        try:
-            settings.home.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise BadInput(
-                f"The folder for data cannot be made ({error.strerror}).", where=str(settings.home), to_do="Set LEXSI_DS_HOME."
-            ) from error
+        make_home(settings)
         self.settings = settings
         self._warmed = False
         self.store = Store(settings.store_path_url)
@@ -206,6 +201,15 @@ class Application:
         return self.drafts.propose(actor, draft)
 
 
+def make_home(settings: Settings) -> None:
+    """Make the folder that everything is kept in. BadInput names it when that cannot be done."""
+    try:
+        settings.home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        what = f"The folder that LEXSI_DS_HOME names cannot be made ({error.strerror})."
+        raise BadInput(what, where=str(settings.home), to_do="Choose a folder that you may write to.") from error
+
+
 _application: Application | None = None
 _lock = threading.Lock()
 
@@ -215,6 +219,7 @@ def get_application() -> Application:
     global _application
     with _lock:
         if _application is None:
+            make_home(get_settings())
             _application = Application(get_settings(), get_pool())
             atexit.register(_application.close)
         return _application

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import platformdirs
-from pydantic import AliasChoices, Field, SecretStr
+from pydantic import AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from lexsi_ds.errors import BadInput
 
 
 class Settings(BaseSettings):
@@ -69,7 +72,9 @@ class Settings(BaseSettings):
     aws_session_token: SecretStr | None = Field(
         default=None, validation_alias="AWS_SESSION_TOKEN", description="Token of a temporary key. Never logged or stored."
     )
-    log_level: str = Field(default="INFO", description="Level of the log on stderr.")
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = Field(
+        default="INFO", description="Level of the log on stderr: DEBUG, INFO, WARNING, ERROR or CRITICAL."
+    )
 
     @property
     def store_path_url(self) -> str:
@@ -84,5 +89,9 @@ class Settings(BaseSettings):
 
 @cache
 def get_settings() -> Settings:
-    """The settings of this process, read once."""
-    return Settings()
+    """The settings of this process, read once. Raises BadInput that names the variable whose value cannot be used."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        wrong = "; ".join(f"LEXSI_DS_{str(e['loc'][0]).upper().removeprefix('LEXSI_DS_')}: {e['msg']}" for e in error.errors())
+        raise BadInput(f"A setting has a value that cannot be used. {wrong}.", to_do="docs/settings.md lists them.") from None

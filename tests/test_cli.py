@@ -216,3 +216,20 @@ def test_the_app_and_the_command_line_share_one_home(home: Path, application) ->
     while not events or events[-1]["type"] != "done":
         events += application.chats.events(person, run_id, len(events), 1.0)
     assert events[-1]["state"] == "answered"
+
+
+@pytest.mark.parametrize(
+    "setting", [{"LEXSI_DS_MAX_COLUMNS": "many"}, {"LEXSI_DS_HOME": "/proc/nope"}, {"LEXSI_DS_LOG_LEVEL": "LOUD"}]
+)
+def test_a_setting_that_cannot_be_used_is_named(home: Path, setting: dict[str, str]) -> None:
+    done = run(Path(setting.get("LEXSI_DS_HOME", home)), "ask", "How many accounts?", "--json", **setting)
+    body = json.loads(done.stdout)
+    assert done.returncode == 1 and body["state"] == "failed" and next(iter(setting)) in body["answer"]
+    assert "Traceback" not in done.stderr
+
+
+def test_a_reader_that_stops_early_is_no_error(home: Path) -> None:
+    env = os.environ | {"LEXSI_DS_HOME": str(home), "PYTHONPATH": str(REPO)}
+    command = f"{sys.executable} -m lexsi_ds inspect demo | head -n 1"
+    done = subprocess.run(command, shell=True, cwd=REPO, env=env, capture_output=True, text=True, timeout=120, check=False)
+    assert "Traceback" not in done.stderr and "Demo bank" in done.stdout
