@@ -327,7 +327,13 @@ def _argument(args: dict[str, Any]) -> str:
 
 
 def _shown(args: dict[str, Any]) -> dict[str, Any]:
-    return {k: ("(hidden)" if "secret" in k or "key" in k else v) for k, v in args.items()}
+    """Arguments as events, the store and later prompts may have them: keys and secrets, wherever they stand, are hidden."""
+    hidden = [str(v) for k, v in args.items() if ("secret" in k or "key" in k) and v]
+
+    def safe(name: str, value: Any) -> bool:
+        return not ("secret" in name or "key" in name) and not any(secret in str(value) for secret in hidden)
+
+    return {k: (v if safe(k, v) else "(hidden)") for k, v in args.items()}
 
 
 def _fingerprint(decision: CallTool) -> str:

@@ -56,7 +56,7 @@ def lane_limits(settings: Settings) -> dict[Lane, Limits]:
         "sql": lane(s.sql_workers, s.sql_memory_mb, 2 * s.sql_result_mb, s.sql_timeout_s, 0),
         "ml": lane(s.ml_workers, s.ml_memory_mb, None, s.ml_timeout_s, 5),
         "ingest": lane(1, s.ml_memory_mb, None, s.ingest_timeout_s, 5),
-        "connector": lane(s.sql_workers, s.sql_memory_mb, 2 * s.sql_result_mb, s.sql_timeout_s, 0),
+        "connector": lane(s.sql_workers + 1, s.sql_memory_mb, 2 * s.sql_result_mb, s.sql_timeout_s, 0),
     }
 
 

@@ -30,6 +30,7 @@ from lexsi_ds.store.sources import NewVersion, Sources, VersionRecord
 
 _WORKER = "lexsi_ds.data.connectors.worker"
 _OF_VARIABLE = "_env"
+_SETTING_UP = "setting up"
 TableName = str | Mapping[str, Any]
 """``"schema.table"``, a bare name, a file of a bucket, or {schemaName, tableName}."""
 
@@ -258,9 +259,9 @@ class Connectors:
         self, task: str, connector_id: str, kind: str, config: Mapping[str, Any], variables: Mapping[str, str | None],
         cancel: Cancel | None, tell: Tell | None = None, **more: Any,
     ) -> dict[str, Any]:
-        """A short task, in this connector's own worker."""
+        """A short task of our own, in the worker kept for setting up: no SQL of a person ever runs in that one."""
         args = {"link": link_of(connector_id, kind, config, variables), "statement_s": self._settings.sql_timeout_s, **more}
-        return self._pool.run("connector", f"{_WORKER}:{task}", args, cancel=cancel, tell=tell, affinity=connector_id)
+        return self._pool.run("connector", f"{_WORKER}:{task}", args, cancel=cancel, tell=tell, affinity=_SETTING_UP)
 
     def _record(self, actor: Actor, connector_id: str, *, listing: bool = False) -> ConnectorRecord:
         record = self._rows.get(connector_id) if is_id(connector_id, "con") else None
