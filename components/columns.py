@@ -99,9 +99,9 @@ def _editor(app: Application, actor: Actor, table: Table, shapes: Mapping[str, l
         args=(app, actor, table, key),
         alt=f"Columns of {plain(table.name)}",
         column_config={
-            "Column": st.column_config.TextColumn("Column", width=130),
-            "Type": st.column_config.TextColumn("Type", width=80),
-            "Values": st.column_config.BarChartColumn("Values", width=95, color="gray"),
+            "Column": st.column_config.TextColumn("Column", width=120),
+            "Type": st.column_config.TextColumn("Type", width=78),
+            "Values": st.column_config.BarChartColumn("Values", width=90, color="gray", y_min=0),
             "Missing": st.column_config.NumberColumn("Missing", format="%.1f%%", width=65),
             "Distinct": st.column_config.NumberColumn("Distinct", format="localized", width=75),
             "Meaning": st.column_config.TextColumn("Meaning", width=220, max_chars=500),
@@ -115,7 +115,7 @@ def _editor(app: Application, actor: Actor, table: Table, shapes: Mapping[str, l
 
 
 def _mark(name: str, meaning: str) -> Any:
-    return st.column_config.CheckboxColumn(name, help=meaning, width=80)
+    return st.column_config.CheckboxColumn(name, help=meaning, width=95)
 
 
 def _row(column: Column, rows: int, shape: list[int] | None) -> dict[str, Any]:
@@ -128,10 +128,10 @@ def _row(column: Column, rows: int, shape: list[int] | None) -> dict[str, Any]:
         "Values": shape,
         "Missing": 100 * column.nulls / rows if rows else 0.0,
         "Distinct": column.distinct,
-        "Meaning": column.comment or "",
         "Protected": column.protected,
         "Masked": column.masked,
         "Identifier": column.identifier,
+        "Meaning": column.comment or "",
         "Min": shown(column.minimum),
         "Max": shown(column.maximum),
     }

@@ -100,7 +100,8 @@ def _uploader(app: Application, actor: Actor) -> None:
         type=EXTENSIONS,
         accept_multiple_files=True,
         key=key,
-        help="Several files become tables of one source. Nothing is imported before you have seen how it was read.",
+        help="Several files become tables of one source. Nothing is imported before you have seen how it was read. "
+        "For files of several hundred MB name their folder instead: they are read where they are.",
     )
     st.button(
         "Check how they are read",

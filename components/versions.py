@@ -10,6 +10,7 @@ import streamlit as st
 
 from components import figures, session, tables
 from components.problems import careful
+from components.safe import plain
 from lexsi_ds.application import Application
 from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.services.access import Actor
@@ -99,11 +100,57 @@ def _compare(app: Application, actor: Actor, handle: DatasetHandle, listed: Sequ
     before = app.catalog.handle(actor, handle.source_id, numbers[older])
     after = app.catalog.handle(actor, handle.source_id, numbers[newer])
     changes = differences(before, after)
-    if not changes:
-        st.caption("The same tables, columns, types and row counts.")
+    if changes:
+        key = session.wkey("changes", before.snapshot_id, after.snapshot_id)
+        tables.show(pd.DataFrame(changes), key=key, alt="What changed between the two versions")
+    else:
+        st.caption("The same tables, columns, types, ranges and row counts.")
+    if older != newer:
+        _rows(app, actor, before, after)
+
+
+def _rows(app: Application, actor: Actor, before: DatasetHandle, after: DatasetHandle) -> None:
+    """Rows of one table by their key, and figures that moved; computed when a table is chosen."""
+    both = [t.name for t in after.tables if before.table(t.name)]
+    name = st.selectbox(
+        "Compare the rows of",
+        both,
+        index=None,
+        key=session.wkey("versions", after.source_id, "rows"),
+        placeholder="Choose a table",
+        format_func=lambda n: plain(n, 60),
+        width=316,
+    )
+    if name is None:
         return
-    key = session.wkey("changes", before.snapshot_id, after.snapshot_id)
-    tables.show(pd.DataFrame(changes), key=key, alt="What changed between the two versions")
+    with st.spinner("Comparing rows"):
+        found = app.comparisons.compare(actor, after.source_id, name, before.snapshot_id, after.snapshot_id)
+    if found.rows is None:
+        st.caption("No column is a key in both versions, so rows cannot be told apart.")
+    else:
+        came, went, moved = (figures.count(n) for n in (found.rows.added, found.rows.removed, found.rows.changed))
+        st.markdown(f"By {plain(found.rows.key)}: **{came}** came, **{went}** went, **{moved}** changed.")
+    frame = pd.DataFrame([_moved(c) for c in found.columns if _differs(c)])
+    if len(frame):
+        key = session.wkey("moved", before.snapshot_id, after.snapshot_id, name)
+        tables.show(frame, key=key, alt="Missing shares and means that moved", units={"Missing before": "%", "Missing after": "%"})
+
+
+def _differs(change: Any) -> bool:
+    return (change.missing_before, change.mean_before) != (change.missing_after, change.mean_after)
+
+
+def _moved(change: Any) -> dict[str, Any]:
+    def percent(share: float | None) -> float | None:
+        return None if share is None else 100 * share
+
+    return {
+        "Column": change.name,
+        "Missing before": percent(change.missing_before),
+        "Missing after": percent(change.missing_after),
+        "Mean before": change.mean_before,
+        "Mean after": change.mean_after,
+    }
 
 
 def differences(before: DatasetHandle, after: DatasetHandle) -> list[dict[str, str]]:

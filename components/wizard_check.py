@@ -150,10 +150,12 @@ def _preview(preview: Preview, index: int, state: FileWizard) -> None:
     part = ", from the beginning of the file" if plan.partial else ""
     tables.card_head("Preview", f"{figures.counted(len(frame), 'row')}{part}")
     tables.show(frame, key=session.wkey("preview", index, state.round), alt="First rows as they are read now")
-    for note in plan.notes[:SHOWN_NOTES]:
+    suggested = {s.said for s in plan.suggestions}
+    notes = [note for note in plan.notes if note not in suggested]
+    for note in notes[:SHOWN_NOTES]:
         st.caption(f":material/info: {plain(note, 300)}")
-    if len(plan.notes) > SHOWN_NOTES:
-        st.caption(f"and {figures.counted(len(plan.notes) - SHOWN_NOTES, 'more note')}.")
+    if len(notes) > SHOWN_NOTES:
+        st.caption(f"and {figures.counted(len(notes) - SHOWN_NOTES, 'more note')}.")
     if preview.rejected:
         said = figures.counted(max(plan.rejected, len(preview.rejected)), "row")
         with st.expander(f"{said} do not fit and will be kept apart", icon=":material/warning:", type="compact"):
@@ -221,13 +223,13 @@ def _columns(plan: ReadPlan, index: int, number: int) -> None:
         args=(index, key),
         alt=f"Columns of {plain(plan.table)} as they will be read",
         column_config={
-            "Read": st.column_config.CheckboxColumn("Read", width=60),
+            "Read": st.column_config.CheckboxColumn("Read", width=75),
             "Type": st.column_config.SelectboxColumn("Type", options=[*TYPES, "other"], required=True, width=100),
             "Dates": st.column_config.SelectboxColumn("Dates", options=["", *order.values()], width=100),
             "Missing": st.column_config.TextColumn("Missing", help="Codes, with commas between", width=100),
-            "Masked": st.column_config.CheckboxColumn("Masked", width=75, help="Never shown to a planner or on screen"),
-            "Protected": st.column_config.CheckboxColumn("Protected", width=80, help="Left out of models"),
-            "Identifier": st.column_config.CheckboxColumn("Identifier", width=80, help="Names a row"),
+            "Masked": st.column_config.CheckboxColumn("Masked", width=95, help="Never shown to a planner or on screen"),
+            "Protected": st.column_config.CheckboxColumn("Protected", width=105, help="Left out of models"),
+            "Identifier": st.column_config.CheckboxColumn("Identifier", width=100, help="Names a row"),
         },
     )
 

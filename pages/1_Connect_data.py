@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import connect, connections, source_tabs, sources
+from components import connect, connections, session, source_tabs, sources
 from components.empty import first_start
 from components.figures import counted
 from components.frame import bootstrap
@@ -35,7 +35,7 @@ with guarded("Connect data"):
         sources.cards(app, actor, active, shown)
     with guarded("The connections"):
         connections.draw(app, actor)
-    if shown:
+    if shown and session.held().wizard is None:
         st.space("small")
         with guarded("The source"):
             opened = handle if handle and shown == active else app.catalog.handle(actor, shown)

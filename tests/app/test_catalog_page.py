@@ -143,6 +143,8 @@ def test_a_refresh_makes_a_version_that_can_be_compared_and_the_old_one_deleted(
     at = tab(app, open_page, "Versions")
     changes = next(d.value for d in at.dataframe if "Before" in d.value.columns)
     assert ["orders", "Rows", "200", "230"] in changes[["Table", "What", "Before", "After"]].values.tolist()
+    settled(at.selectbox(key=f"versions-{source}-rows").set_value("orders").run(timeout=60))
+    assert "By order_id: **30** came, **0** went, **0** changed." in words(at)
     settled(at.button(key=f"versions-{source}-prune").click().run(timeout=60))
     assert len(app.versions.list(app.person(), source)) == 1
 

