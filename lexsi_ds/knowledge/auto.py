@@ -155,6 +155,8 @@ def _table(table: Table, key: str | None, columns: list[ColumnModel], *, alone: 
     synonyms = list(nouns[1:])
     for noun in nouns:
         last = noun.split()[-1]
+        if alone and last != noun and last not in {c.label for c in columns}:
+            synonyms.append(last)  # the only table: "houses" can mean no other rows than those of kc_house_data
         synonyms += th.ROW_SYNONYMS.get(last, ())
         if last in th.PEOPLE and noun != "person":
             synonyms.append("person")

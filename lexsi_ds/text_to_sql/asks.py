@@ -168,6 +168,12 @@ class _Reader:
         self.evidence.append(Evidence(words=item.text, became=became))
 
 
+_COUNTING = frozenset(
+    {"top", "first", "highest", "riskiest", "largest", "most", "worst", "biggest", "greatest", "lowest", "last"}
+)
+"""Words beside a number that make it a count."""
+
+
 def explanation(
     question: str, lexicon: Lexicon, model: SemanticModel, query: Callable[[str], pd.DataFrame]
 ) -> Explain | None:
@@ -177,6 +183,9 @@ def explanation(
         return None
     tokens = [t for t in tokenise(question) if t.kind != "mark"]
     wanted = [t for t in tokens if t.kind in ("number", "quoted") or any(ch.isdigit() for ch in t.word)]
+    beside = {w.word for i, t in enumerate(tokens) if t in wanted for w in tokens[max(0, i - 1) : i + 2]}
+    if beside & _COUNTING:  # "explain the 20 highest" counts cases, it names none
+        return None
     rest = [t for t in tokens if t not in wanted and t.word not in EXPLAIN_WORDS]
     if not wanted:
         return None

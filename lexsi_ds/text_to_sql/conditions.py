@@ -241,9 +241,20 @@ def _compared_column(r: Resolver, ask: FilterAsk) -> tuple[ColumnModel, Ref]:
         fitting = [c for c in own if c.label == "age"]
     else:
         fitting = []
-    if len(fitting) != 1:
+    if len(fitting) != 1 or (unit is None and not _plausible(r, fitting[0], ask.numbers)):
         raise NotUnderstood((ask.text,), "it does not say which figure to compare")
     return fitting[0], Ref(alias=r.base, table=r.base, column=fitting[0].name)
+
+
+def _plausible(r: Resolver, column: ColumnModel, numbers: tuple[float, ...]) -> bool:
+    """Whether a bare number may be meant of a column: one at least lies among its values, where those are known."""
+    table = r.names.handle.table(column.table)
+    kept = table.column(column.name) if table else None
+    try:
+        low, high = float(kept.minimum or ""), float(kept.maximum or "")  # pyright: ignore[reportOptionalMemberAccess]
+    except (AttributeError, ValueError):
+        return True
+    return any(low <= number <= high for number in numbers)
 
 
 def _is_person(table: TableModel) -> bool:
