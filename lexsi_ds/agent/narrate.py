@@ -157,12 +157,10 @@ def _interval(value: Interval) -> str:
 
 def _model(card: ModelCard) -> str:
     auc = card.chosen.metrics.roc_auc
-    other = next((c for c in card.candidates if not c.chosen), None)
-    beside = f", against {_interval(other.metrics.roc_auc)} for {_name(other.model_type)}" if other else ""
     warning = f" {card.warnings[0]}" if card.warnings else ""
     return (
         f"The model is {_name(card.model_type)}, trained on {card.rows:,} rows of which {card.positives:,} with "
-        f"{card.task.target_label}; out of fold its ROC AUC is {_interval(auc)}{beside}.{warning}"
+        f"{card.task.target_label}; out of fold its ROC AUC is {_interval(auc)}. {card.why_chosen}{warning}"
     )
 
 

@@ -186,7 +186,8 @@ def test_explanations_are_kept_and_add_up(application, demo_handle, chat) -> Non
 
 
 @pytest.mark.parametrize(
-    "question", ["Default rate of loans by duration", "Total loan amount by sex of the account owner", "Number of loans by year granted"]
+    "question",
+    ["Default rate of loans by duration", "Total loan amount by sex of the account owner", "Number of loans by year granted"],
 )
 def test_what_a_grouped_answer_drafts_is_true_when_it_is_proposed(application, demo_handle, question: str) -> None:
     person = application.person()

@@ -143,7 +143,8 @@ def card_facts(card: ModelCard) -> dict[str, FactValue]:
     }
     for candidate in card.candidates:
         facts |= facts_of(candidate.model_type, candidate.metrics.model_dump())
-    return facts | facts_of("auc_difference", card.auc_difference.model_dump()) | facts_of("note", list(card.warnings))
+    facts |= facts_of("auc_difference", card.auc_difference.model_dump())
+    return facts | facts_of("note", [*card.warnings, card.why_chosen])
 
 
 def _observation(card: ModelCard) -> str:
