@@ -5,6 +5,7 @@ Must never: be read anywhere else than through ``get_settings``; put a secret in
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -85,6 +86,15 @@ class Settings(BaseSettings):
     def llm_configured(self) -> bool:
         """Whether a language model can be asked: an address and a model name are enough (local endpoints need no key)."""
         return bool(self.llm_base_url and self.llm_model)
+
+
+def named_variable(name: str) -> str | None:
+    """A variable that a person named to hold a connector's password or key; who asks has checked that it may be read.
+
+    The three of AWS may also come from the settings' ``.env`` file.
+    """
+    own = getattr(get_settings(), name.lower(), None) if name.startswith("AWS_") else None
+    return os.environ.get(name) or (own.get_secret_value() if isinstance(own, SecretStr) else None)
 
 
 @cache

@@ -5,7 +5,6 @@ The store knows the names only. Must never: write a secret anywhere, or read a v
 
 from __future__ import annotations
 
-import os
 import re
 import threading
 from collections.abc import Mapping
@@ -14,7 +13,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from lexsi_ds.errors import BadInput
-from lexsi_ds.settings import get_settings
+from lexsi_ds.settings import named_variable
 
 PREFIX = "LEXSI_CONNECTOR_"
 WELL_KNOWN = frozenset({"PGPASSWORD", "MYSQL_PWD", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"})
@@ -83,7 +82,7 @@ def check_name(name: str) -> str:
 
 def variable(name: str) -> str:
     """The value of a variable that connectors may read."""
-    value = _value(check_name(name))
+    value = named_variable(check_name(name))
     if not value:
         raise BadInput(f"The environment variable {name} is not set.", to_do="Set it where the server runs, and start it again.")
     return value
@@ -91,10 +90,4 @@ def variable(name: str) -> str:
 
 def is_set(name: str) -> bool:
     """Whether a variable that connectors may read has a value."""
-    return bool(_value(name))
-
-
-def _value(name: str) -> str | None:
-    """From the environment; the three of AWS also from the settings' ``.env`` file."""
-    own = getattr(get_settings(), name.lower(), None) if name.startswith("AWS_") else None
-    return os.environ.get(name) or (own.get_secret_value() if isinstance(own, SecretStr) else None)
+    return bool(named_variable(check_name(name)))
