@@ -50,6 +50,10 @@ def _cell(name: str, kind: str) -> str:
         small = f"CAST(printf('%.6g', {column}) AS DOUBLE)"
         six = f"CASE WHEN abs({column}) >= 0.001 THEN round({column}, 6) ELSE {small} END"
         return f"CASE WHEN isnan({column}) THEN NULL WHEN isinf({column}) THEN {column} ELSE {six} END"
+    if kind.startswith("TIMESTAMP") and "TIME ZONE" not in kind:
+        moment = f"CAST({column} AS TIMESTAMP)"
+        day = f"strftime({moment}, '%Y-%m-%d')"  # dates come from pandas as midnights
+        return f"CASE WHEN {moment} = date_trunc('day', {moment}) THEN {day} ELSE strftime({moment}, '%Y-%m-%dT%H:%M:%S') END"
     if kind.startswith(_HARMLESS) and not kind.endswith("]"):
         return column
     text = f"CAST({column} AS VARCHAR)"

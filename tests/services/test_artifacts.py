@@ -155,3 +155,14 @@ def test_the_download_of_a_frame_holds_all_its_rows(artifacts: Artifacts, run_id
     data = artifacts.csv(ADA, artifacts.sink(ADA).save_frame(run_id, big, {"tool": "run_sql"}))
     rows = list(csv.DictReader(io.StringIO(data.decode("utf-8"), newline="")))
     assert [int(r["i"]) for r in rows] == list(range(30_000)) and {r["t"] for r in rows} == {"'=1"}
+
+
+def test_a_midnight_leaves_as_a_date_and_a_moment_as_iso(tmp_path: Path) -> None:
+    import duckdb
+
+    from lexsi_ds.services.csv_text import csv_bytes
+
+    with duckdb.connect() as db:
+        db.execute("CREATE TABLE t AS SELECT TIMESTAMP '1998-12-31' AS day, TIMESTAMP '1998-12-31 13:05:00' AS moment")
+        columns = [(name, kind) for name, kind, *_ in db.execute("DESCRIBE t").fetchall()]
+        assert csv_bytes(db, columns, "FROM t", [], tmp_path) == b"day,moment\n1998-12-31,1998-12-31T13:05:00\n"
