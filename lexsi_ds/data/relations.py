@@ -76,6 +76,8 @@ class Relation(Value):
     """Share of the parent's values that the child uses."""
     one_to_one: bool = False
     """No two rows of the child point to one row of the parent."""
+    to_key: bool = False
+    """No value of the parent's column repeats, so that a join meets at most one row."""
 
     @property
     def ends(self) -> tuple[str, str, str, str]:
@@ -121,7 +123,7 @@ def measure(relations: Sequence[Relation], tables: Mapping[str, Table], query: Q
     measured = []
     for start in range(0, len(relations), _BATCH):
         batch = relations[start : start + _BATCH]
-        sql = " UNION ALL ".join(_inclusion(i, r, tables[r.child]) for i, r in enumerate(batch))
+        sql = " UNION ALL ".join(_inclusion(i, r, tables) for i, r in enumerate(batch))
         found = {row["i"]: row for row in query(sql)}
         for i, relation in enumerate(batch):
             tried, missing = int(found[i]["n"]), int(found[i]["missing"])
@@ -129,7 +131,7 @@ def measure(relations: Sequence[Relation], tables: Mapping[str, Table], query: Q
             column, key = _column(child, relation.child_column), _column(parent, relation.parent_column)
             inclusion = 1 - missing / tried if tried else 0.0
             measured.append(relation.model_copy(update={
-                "tried": tried, "missing": missing, "inclusion": inclusion,
+                "tried": tried, "missing": missing, "inclusion": inclusion, "to_key": bool(found[i]["sole"]),
                 "coverage": min(1.0, column.distinct * inclusion / key.distinct) if key.distinct else 0.0,
                 "one_to_one": child.rows > 1 and column.distinct == child.rows - column.nulls,
                 "score": _score(relation.name_score, inclusion, column, key),
@@ -149,7 +151,7 @@ def _single_key(table: Table, query: Query) -> Key | None:
 
 def _may_be_key(table: Table, column: Column) -> bool:
     whole = any(mark in column.type.upper() for mark in _WHOLE) or column.type.upper().endswith(",0)")
-    few = 0.9 * table.rows if table.rows > EXACT_ROWS else table.rows
+    few = 0.8 * table.rows if table.rows > EXACT_ROWS else table.rows
     return table.rows > 0 and whole and not column.nulls and column.distinct >= few
 
 
@@ -245,13 +247,18 @@ def _within(column: Column, key: Column) -> bool:
     return first <= low and high <= last
 
 
-def _inclusion(i: int, relation: Relation, child: Table) -> str:
+def _inclusion(i: int, relation: Relation, tables: Mapping[str, Table]) -> str:
+    child, parent = tables[relation.child], tables[relation.parent]
     name, key = _quoted(relation.child_column), _quoted(relation.parent_column)
     values = f"SELECT DISTINCT {name} AS v FROM {_quoted(relation.child)} WHERE {name} IS NOT NULL"
     if _column(child, relation.child_column).distinct > SAMPLE_VALUES:
         values = f"SELECT v FROM ({values}) AS a ORDER BY hash(v), v LIMIT {SAMPLE_VALUES}"
+    column = _column(parent, relation.parent_column)
+    sole = str(column.distinct >= parent.rows - column.nulls).lower()
+    if parent.rows > EXACT_ROWS:  # what is stored is an estimate
+        sole = f"(SELECT count({key}) = count(DISTINCT {key}) FROM {_quoted(relation.parent)})"
     return (
-        f"SELECT {i} AS i, count(*) AS n, count(*) FILTER (WHERE p.k IS NULL) AS missing FROM ({values}) AS c"
+        f"SELECT {i} AS i, count(*) AS n, count(*) FILTER (WHERE p.k IS NULL) AS missing, {sole} AS sole FROM ({values}) AS c"
         f" LEFT JOIN (SELECT DISTINCT {key} AS k FROM {_quoted(relation.parent)}) AS p ON p.k = c.v"
     )
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from lexsi_ds.data.handle import Column, Table, Value
+from lexsi_ds.data.profile import EXACT_ROWS
 
 Rows = list[dict[str, Any]]
 Query = Callable[[str], Rows]
@@ -46,6 +47,8 @@ class ColumnStatistics(Value):
     distinct_count: int | None = None
     distinct_share: float | None = None
     """Of the values that are not missing."""
+    distinct_estimated: bool = False
+    """Whether distinct values are an estimate, as on large tables."""
     minimum: float | str | None = None
     """A number, or text (ISO for dates)."""
     maximum: float | str | None = None
@@ -132,7 +135,8 @@ def _of(column: Column, table: Table, row: dict[str, Any], estimated: bool) -> C
     return ColumnStatistics(
         name=column.name, type=column.type, count=count, null_count=table.rows - count,
         null_share=_share(table.rows - count, table.rows), distinct_count=column.distinct,
-        distinct_share=_share(column.distinct, count), minimum=_short(row.get("min")), maximum=_short(row.get("max")),
+        distinct_share=_share(column.distinct, count),
+        distinct_estimated=table.rows > EXACT_ROWS, minimum=_short(row.get("min")), maximum=_short(row.get("max")),
         mean=row.get("mean"), std=row.get("std"), q1=quantiles[0], median=quantiles[1], q3=quantiles[2],
         zero_count=row.get("zeros"), zero_share=_share(row["zeros"], count) if "zeros" in row else None,
         not_finite=row.get("odd"), estimated=estimated and column.family == "number",

@@ -42,10 +42,9 @@ def _ends(link: Relationship) -> tuple[str, str, str, str]:
 
 def _leads_to_one(handle: DatasetHandle, relation: Relation) -> bool:
     child, parent = handle.table(relation.child), handle.table(relation.parent)
-    key = parent.column(relation.parent_column) if parent is not None else None
-    if child is None or parent is None or key is None or child.column(relation.child_column) is None:
+    if child is None or parent is None or not (child.column(relation.child_column) and parent.column(relation.parent_column)):
         return False
-    return relation.origin == "declared" or key.distinct >= parent.rows - key.nulls
+    return relation.to_key or relation.origin == "declared"
 
 
 def _link(relation: Relation, tables: Sequence[TableModel]) -> Relationship:

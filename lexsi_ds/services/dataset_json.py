@@ -43,7 +43,8 @@ def _kind(source: SourceRecord, sample: DatasetRow | None) -> str:
     """The connector's kind: for a source of files the type of its files."""
     if source.kind != "files":
         return source.kind
-    return str(sample.read_options.get("format") or "csv") if sample is not None else "csv"
+    found = str(sample.read_options.get("format") or "text") if sample is not None else "text"
+    return "csv" if found == "text" else found
 
 
 def dataset_json(actor: Actor, row: DatasetRow, source: SourceRecord) -> Json:
@@ -97,6 +98,7 @@ def figures_json(found: ColumnStatistics) -> Json:
         "max": found.maximum, "mean": found.mean, "std": found.std, "q1": found.q1, "median": found.median,
         "q3": found.q3, "zeroCount": found.zero_count, "zeroPct": _percent(found.zero_share),
         "notFiniteCount": found.not_finite or None, "quantilesEstimated": found.estimated or None,
+        "uniqueEstimated": found.distinct_estimated or None,
         "topValues": [top.model_dump() for top in found.top_values] or None,
     }
     return {name: value for name, value in shown.items() if value is not None}

@@ -74,6 +74,8 @@ class Relations:
         if source is None or source.owner != actor.id:
             raise Denied("This source belongs to somebody else.", where=handle.name, to_do="Ask its owner.")
         exact = _checked(handle, ends, lenient=choice != "confirmed")
+        if choice == "confirmed":
+            self._need_key(handle, exact)
         self._rows.choose(source_id, exact, choice, actor.id)
         return self._of(handle)
 
@@ -110,6 +112,16 @@ class Relations:
             for c in added
         ]
         return measure(bare, {t.name: t for t in handle.tables}, lambda sql: self._query(handle, sql))
+
+    def _need_key(self, handle: DatasetHandle, ends: Ends) -> None:
+        child, child_column, parent, parent_column = ends
+        named = Relation(child=child, child_column=child_column, parent=parent, parent_column=parent_column)
+        (tried,) = measure([named], {t.name: t for t in handle.tables}, lambda sql: self._query(handle, sql))
+        if not tried.to_key:
+            raise BadInput(
+                f"{parent}.{parent_column} is no key: some of its values repeat, so a join would multiply rows.",
+                where=f"{child}.{child_column}", to_do="Choose a column whose values are all different.",
+            )
 
     def _declared(self, handle: DatasetHandle) -> dict[str, Declared]:
         parts = self._sources.parts(handle.source_id, handle.snapshot_id)
@@ -215,11 +227,4 @@ def _checked(handle: DatasetHandle, ends: Ends, *, lenient: bool) -> Ends:
     if families[0] != families[1] and not lenient:
         raise BadInput(f"A {families[0]} column cannot point to a {families[1]} column.", where=".".join(exact[:2]),
                        to_do="Choose columns of one type.")
-    parent = handle.table(exact[2])
-    key = parent.column(exact[3]) if parent is not None else None
-    if parent is not None and key is not None and key.distinct < parent.rows - key.nulls and not lenient:
-        raise BadInput(
-            f"{exact[2]}.{exact[3]} is no key: {parent.rows - key.nulls:,} rows share {key.distinct:,} values.",
-            where=".".join(exact[:2]), to_do="Choose a column whose values are all different.",
-        )
     return exact[0], exact[1], exact[2], exact[3]
