@@ -1,7 +1,4 @@
-"""A live turn in a real browser: every tab draws it, leaving the page does nothing to it, and only Stop ends it.
-
-Runs on the home that all tests share, beside whatever else works on it.
-"""
+"""A live turn in a real browser: every tab draws it, leaving the page does nothing to it, and only Stop ends it."""
 
 from __future__ import annotations
 
@@ -12,6 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from lexsi_ds.application import Application
+from lexsi_ds.settings import Settings
 from tests.browser.conftest import Server, Watched
 from tests.browser.test_main_job import QUESTION, ask
 
@@ -20,9 +19,13 @@ STEP = re.compile(r"^inspect_data\b")
 
 
 @pytest.fixture(scope="module")
-def server(shared_home: Path, demo_handle: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server on the shared home, where the demo bank is ready."""
-    running = Server(shared_home, log=tmp_path_factory.mktemp("live") / "server.log")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server on a home of its own, where the demo bank is ready: no other test can change what is active in it."""
+    folder = tmp_path_factory.mktemp("live")
+    app = Application(Settings(home=folder / "home"))
+    app.catalog.ensure_demo(app.person())
+    app.close()
+    running = Server(folder / "home", log=folder / "server.log")
     running.start()
     try:
         yield running
@@ -59,7 +62,7 @@ def test_reload_and_second_tab_see_the_same_run_and_stop_ends_it_in_both(
     for each in (second, page):
         expect(each.get_by_text("You stopped this run.")).to_be_visible()
         expect(each.get_by_role("button", name="Retry")).to_be_visible()
-    assert stop_button(page).count() == 0
+    expect(stop_button(page)).to_have_count(0)
 
 
 def test_leaving_the_page_lets_the_run_go_on(server: Server, tab: Watched) -> None:
