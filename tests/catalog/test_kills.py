@@ -22,7 +22,7 @@ from tests.catalog.conftest import ADA, BEN, Importing
 
 _REPO = Path(__file__).resolve().parents[2]
 _TABLES = ("alpha", "beta", "gamma")
-_ROWS = 30_000
+_ROWS = 20_000
 _LOOK_S = 60
 
 
@@ -62,7 +62,7 @@ def _await(process: subprocess.Popen[str], happens: Callable[[], object]) -> boo
     while time.monotonic() < ends and process.poll() is None:
         if happens():
             return True
-        time.sleep(0.002)
+        time.sleep(0.01)
     return bool(happens())
 
 
