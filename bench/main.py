@@ -116,7 +116,7 @@ def bench_pages(app, folder: Path) -> None:
     while True:
         events = app.chats.events(person, run, after, 1.0)
         after += len(events)
-        if any(e.type == "done" for e in events):
+        if any(e["type"] == "done" for e in events):
             break
     test = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     test.query_params["conv"] = conversation
