@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PORT ?= 8501
 
-.PHONY: run test test-fast test-slow kills lint bench docs clean
+.PHONY: run test test-fast test-slow kills lint bench mutations docs clean
 
 $(VENV)/.run: requirements.txt
 	$(PYTHON) -m venv $(VENV)
@@ -39,6 +39,10 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
+
+# 2,000 files with known truth and 2,000 damaged ones, and what share reads back equal.
+mutations: $(VENV)/.dev
+	$(BIN)/python -m tests.data.mutations 2000
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m bench.main

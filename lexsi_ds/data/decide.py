@@ -165,7 +165,10 @@ def _decide(raw: str, name: str, f: Forms, hints: Hints, habits: _Habits) -> Dec
 
 def _number(name: str, f: Forms, hints: Hints, habits: _Habits) -> Decision:
     marks = {STYLES[i].decimal for i in f.styles}
-    if len(marks) > 1:
+    clear = [i for i in f.styles if STYLES[i].thousands in (" ", "'") and f.all(f"whole{i}")]
+    if len(marks) > 1 and clear:  # whole numbers in groups: the decimal mark does not matter
+        marks = {STYLES[clear[0]].decimal}
+    elif len(marks) > 1:
         mark = hints.decimal or _settle(f, hints, habits)
         if mark is None:
             example = "1,234" if f.n["comma3"] else "1.234"

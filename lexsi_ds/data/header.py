@@ -72,27 +72,28 @@ def _filled(row: Sequence[str]) -> list[int]:
 
 
 def _first_row(rows: Rows, width: int) -> int:
-    """Index of the first row that is neither a title nor a comment."""
+    """Index of the first row that is neither a title nor a comment. Columns that are empty all the way do not count."""
+    used = 1 + max((max(_filled(row), default=0) for row in rows if len(row) == width), default=0)
     for index, row in enumerate(rows[:_MOST_PREAMBLE]):
-        if index + 1 < len(rows) and _is_preamble(row, rows, index, width):
+        if index + 1 < len(rows) and _is_preamble(row, rows, index, width, used):
             continue
         return index
     return 0
 
 
-def _is_preamble(row: Sequence[str], rows: Rows, index: int, width: int) -> bool:
+def _is_preamble(row: Sequence[str], rows: Rows, index: int, width: int, used: int) -> bool:
     if row and row[0].lstrip("\ufeff\" ").startswith(("#", "//")):
         return True
     if row and index == 0 and len(row) == 1 and row[0].lower().startswith("sep="):
         return True
     filled = _filled(row)
-    if width > 2 and len(filled) <= 1 and not (len(row) == width and _is_lone_group(filled)):
+    if used > 2 and len(filled) <= 1 and not (len(row) == width and _is_lone_group(filled)):
         return True
     if width == 2 and len(row) == 1 and len(rows[index + 1]) <= 2 and index + 1 < len(rows):
         return True
     if width > 2 and len(row) < width and _is_named_below(rows[index + 1 : index + 12], width):
         return True
-    few = len(filled) <= max(2, width // 3) and width >= 4 and max(filled, default=0) <= 1
+    few = len(filled) <= max(2, used // 3) and used >= 4 and max(filled, default=0) <= 1
     return few or (len(row) <= width // 2 and width > 2)
 
 
@@ -131,6 +132,7 @@ def _value_columns(rows: Rows, width: int) -> set[int]:
 
 def _header_rows(rows: Rows, start: int, width: int) -> int:
     """How many rows from ``start`` hold names; 0 when the first one holds data."""
+    rows = [*rows[: start + 1], *(row for row in rows[start + 1 :] if row != rows[start])]  # names may come again
     tail = rows[start + max(1, min(_MOST_HEADER, (len(rows) - start + 1) // 2)) :]
     values = _value_columns(tail, width)
     if not tail:

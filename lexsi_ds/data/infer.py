@@ -129,7 +129,7 @@ def _is_chosen(at: _Table, text: str, raw: str) -> str:
     numbers = [code for code in codes if _as_number(code) is not None]
     if numbers:
         listed = ", ".join(str(_as_number(code)) for code in numbers)
-        tests.append(f"try_cast(replace({text}, ',', '.') AS DOUBLE) IN ({listed})")
+        tests.append(f"coalesce(try_cast(replace({text}, ',', '.') AS DOUBLE) IN ({listed}), false)")  # not NULL for a word
     return "(" + " OR ".join(tests) + ")"
 
 

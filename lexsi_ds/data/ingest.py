@@ -30,6 +30,11 @@ __all__ = ["ingest", "plan_files", "preview_file"]
 Say = Callable[[dict[str, Any]], None]
 
 
+class Contradicted(Exception):
+    """The rows are not what was assumed of them; never shown."""
+
+
+
 def ingest(args: dict[str, Any], say: Say) -> dict[str, Any]:
     """Build every table of a source and publish them.
 
@@ -49,7 +54,8 @@ def ingest(args: dict[str, Any], say: Say) -> dict[str, Any]:
             half = 0.5 + 0.5 * number / len(loaded)
             say({"done": round(half, 3), "total": 1, "text": f"Writing {table.name}"})
             folder = build.new_table()
-            built.append((folder, write_table(con, folder, table)))
+            loaded[number], profiled = write_settled(con, folder, table)
+            built.append((folder, profiled))
         targets = [target_of(args.get("tables") or {}, table.name) for table in loaded]
         places = build.publish([(folder, target) for (folder, _), target in zip(built, targets, strict=True)])
     results = [
@@ -139,11 +145,28 @@ def _with_bank_meanings(con: duckdb.DuckDBPyConnection, loaded: list[Loaded]) ->
     return result
 
 
+def write_settled(con: duckdb.DuckDBPyConnection, folder: Path, table: Loaded) -> tuple[Loaded, Profile]:
+    """As ``write_table``; a table that turns out otherwise than was assumed is read again, the careful way."""
+    if table.instead is None:
+        return table, write_table(con, folder, table)
+    try:
+        return table, write_table(con, folder, table)
+    except (Contradicted, duckdb.Error) as error:
+        if isinstance(error, duckdb.OutOfMemoryException):
+            raise
+    for file in folder.iterdir():
+        file.unlink()
+    again = table.instead()
+    return again, write_table(con, folder, again)
+
+
 def write_table(con: duckdb.DuckDBPyConnection, folder: Path, table: Loaded) -> Profile:
     """Write one table's database and its rejected lines; returns its profile."""
     con.execute(f"ATTACH {literal(str(folder / DATABASE))} AS out")
     try:
         con.execute(f"CREATE TABLE out.main.data AS {table.select}")
+        if table.check is not None and table.check("out.main.data"):
+            raise Contradicted
         profiled = profile(con, "out.main.data", comments=table.comments, marks=table.marks)
         con.execute("CHECKPOINT out")
     finally:

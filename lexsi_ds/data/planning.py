@@ -93,7 +93,10 @@ def with_plan(table: Loaded, item: Item, member: str | None, options: Mapping[st
     """The table with its plan among its options, as it is stored with the version."""
     made = plan_of(table, item.source, member, options_for(options, item.file, member))
     kept = made.model_dump(mode="json", exclude={"path", "notes", "error", "partial"})
-    return replace(table, options={**table.options, "file": item.file, "said": made.said, "plan": kept})
+    again = table.instead
+    instead = (lambda: with_plan(again(), item, member, options)) if again is not None else None
+    said = {k: v for k, v in table.options.items() if k not in ("width", "padded")}
+    return replace(table, options={**said, "file": item.file, "said": made.said, "plan": kept}, instead=instead)
 
 
 def _planned(

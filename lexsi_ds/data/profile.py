@@ -14,7 +14,7 @@ import duckdb
 from lexsi_ds.data.handle import Column
 from lexsi_ds.data.marks import Facts, Marks, guess_marks
 
-EXACT_ROWS = 5_000_000
+EXACT_ROWS = 1_200_000
 """Most rows for which distinct values are counted exactly; beyond, DuckDB's HyperLogLog estimate stands in."""
 _BATCH = 24
 _SAMPLE_ROWS = 300

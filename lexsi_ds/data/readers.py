@@ -57,8 +57,12 @@ class Loaded:
     columns: tuple[ColumnPlan, ...] = ()
     """What was found about each column; empty when the file itself says its types."""
     suggestions: tuple[Suggestion, ...] = ()
-    check: Callable[[str], Loaded | None] | None = None
-    """After the rows were written to the table named: None when all is well, else how to read them again."""
+    typed: tuple[Typed, ...] = ()
+    """How each column of a text file is made."""
+    check: Callable[[str], bool] | None = None
+    """Whether the rows, once written to the table named, contradict what was assumed of them."""
+    instead: Callable[[], Loaded] | None = None
+    """How to read them when they do, or when writing fails."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,7 @@ def read_text(
     said = {
         "format": "text", "delimiter": dialect.delimiter, "quote": dialect.quote, "escape": dialect.escape,
         "header": dialect.header, "header_lines": list(dialect.header_lines), "encoding": raw.file.encoding,
+        "width": len(dialect.columns), "padded": dialect.padded,
         "skipped_lines": dialect.skip, "skip": dialect.first_line - 1, "lines": raw.file.lines,
     }  # fmt: skip
     return replace(made, options=said | made.options)
@@ -139,7 +144,7 @@ def type_raw(
     said = _file_facts(plans) | ({"missing": list(hints.missing)} if hints.missing else {})
     return Loaded(
         name, f"SELECT {selected} FROM {raw.table}", said, tuple(notes), rejected=raw.rejected, rejects=raw.rejects,
-        columns=plans, suggestions=(*suggested, *codes), marks=chosen_marks(plans, options),
+        columns=plans, suggestions=(*suggested, *codes), marks=chosen_marks(plans, options), typed=tuple(kept),
     )  # fmt: skip
 
 

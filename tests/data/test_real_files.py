@@ -65,6 +65,7 @@ def test_air_quality_suggests_its_code_for_missing(files: Path, importing: Impor
     assert len(suggested) == 13 and set(suggested.values()) == {("-200",)}
     read = importing("files", files / "AirQualityUCI.csv", **plan_options([found.change(missing=("-200",))]))
     assert (read.column("CO(GT)")["nulls"], read.column("AH")["nulls"]) == (1683, 366)
+    assert read.types()["Date"] == "DATE" and read.column("Time")["nulls"] == 0
     assert read.types()["NMHC(GT)"] == "BIGINT" and read.rows()[-1][4] is None
 
 
@@ -98,12 +99,16 @@ def test_customers_with_blanks_for_new_ones(files: Path, importing: Importing) -
     read = importing("files", files / "Telco-Customer-Churn.csv")
     assert (read.table()["rows"], len(read.types())) == (7043, 21)
     assert read.types()["TotalCharges"] == "DOUBLE" and read.column("TotalCharges")["nulls"] == 11
+    assert "11 blank values of TotalCharges became missing." in read.notes()
+    assert {c["name"] for c in read.table()["columns"] if c["protected"]} == {"gender", "SeniorCitizen"}
+    assert {c["name"] for c in read.table()["columns"] if c["identifier"]} == {"customerID"}
     assert read.rows()[0][:6] == ("7590-VHVEG", "Female", 0, "Yes", "No", 1) and read.rows()[-1][-2] == 6844.5
 
 
 def test_staff_behind_a_byte_order_mark(files: Path, importing: Importing) -> None:
     read = importing("files", files / "emp_attrition_ibm.csv")
     assert (read.table()["rows"], len(read.types()), next(iter(read.types()))) == (1470, 35, "Age")
+    assert {c["name"] for c in read.table()["columns"] if c["protected"]} == {"Age", "Gender", "MaritalStatus"}
     assert read.rows()[0][:6] == (41, "Yes", "Travel_Rarely", 1102, "Sales", 1)
     assert read.rows()[-1][-4:] == (4, 3, 1, 2)
 
@@ -112,6 +117,7 @@ def test_passengers_with_commas_and_quotes_in_their_names(files: Path, importing
     read = importing("files", files / "titanic_kaggle.csv")
     assert read.table()["rows"] == 891 and read.types()["Age"] == "DOUBLE" and read.types()["Ticket"] == "VARCHAR"
     assert [read.column(c)["nulls"] for c in ("Age", "Cabin", "Embarked")] == [177, 687, 2]
+    assert read.column("Name")["masked"]
     found = read.rows(sql="SELECT Name FROM data WHERE PassengerId = 889")
     assert found == [('Johnston, Miss. Catherine Helen "Carrie"',)]
 

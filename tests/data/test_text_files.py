@@ -224,36 +224,6 @@ def test_rows_keep_the_order_of_the_file(csv: Importing) -> None:
     assert [row[0] for row in read.rows()] == numbers
 
 
-def test_telco_keeps_every_row_and_reports_its_eleven_blanks(shared_data: Path, importing: Importing) -> None:
-    read = importing("files", shared_data / "files" / "Telco-Customer-Churn.csv")
-    assert read.table()["name"] == "telco_customer_churn" and read.table()["rows"] == 7043
-    assert read.column("TotalCharges")["nulls"] == 11 and read.column("TotalCharges")["type"] == "DOUBLE"
-    assert "11 blank values of TotalCharges became missing." in read.notes()
-    assert read.types()["Churn"] == "VARCHAR"
-    assert read.rows(sql="SELECT count(*) FROM data WHERE Churn = 'No'") == [(5174,)]
-    assert {c["name"] for c in read.table()["columns"] if c["protected"]} == {"gender", "SeniorCitizen"}
-    assert {c["name"] for c in read.table()["columns"] if c["identifier"]} == {"customerID"}
-
-
-def test_other_real_files_keep_every_row(shared_data: Path, importing: Importing) -> None:
-    files = shared_data / "files"
-    houses = importing("files", files / "kc_house_data.csv")
-    assert houses.table()["rows"] == 21_613
-    assert (
-        houses.types()["id"] == "VARCHAR" and houses.types()["date"] == "DATE" and houses.types()["price"] == "DOUBLE"
-    )
-    staff = importing("files", files / "emp_attrition_ibm.csv")
-    assert staff.table()["rows"] == 1470
-    assert {c["name"] for c in staff.table()["columns"] if c["protected"]} == {"Age", "Gender", "MaritalStatus"}
-    titanic = importing("files", files / "titanic_kaggle.csv")
-    assert titanic.table()["rows"] == 891 and titanic.column("Name")["masked"] and titanic.column("Age")["nulls"] == 177
-    air = importing("files", files / "AirQualityUCI.csv")
-    assert air.table()["rows"] == 9357 and air.types()["AH"] == "DOUBLE" and air.types()["Date"] == "DATE"
-    bikes = importing("files", files / "SeoulBikeData.csv")
-    assert bikes.table()["rows"] == 8760 and "Temperature(°C)" in bikes.types()
-    assert sum(x.table()["rejected"] for x in (houses, staff, titanic, air, bikes)) == 0
-
-
 def test_parquet_keeps_its_types_and_rows(tmp_path: Path, importing: Importing, shared_data: Path) -> None:
     taxis = importing("files", shared_data / "files" / "yellow_tripdata_sample.parquet")
     assert taxis.table()["rows"] == 5000 and taxis.types()["tpep_pickup_datetime"] == "TIMESTAMP"
