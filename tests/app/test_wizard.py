@@ -67,7 +67,7 @@ def test_an_untidy_file_is_shown_changed_and_loaded(app: Application, open_page,
     assert handle is not None and handle.name == "Shop"
     columns = {c.name: c for c in handle.tables[0].columns}
     assert handle.rows == 200 and columns["temp"].nulls == 23
-    assert columns["amount"].type == "DOUBLE" and columns["code"].type == "VARCHAR"
+    assert [columns[n].type for n in ("code", "day", "amount")] == ["VARCHAR", "DATE", "DOUBLE"]
     assert at.session_state["lexsi.held"].wizard is None
     assert "Shop" in words(at)
 
