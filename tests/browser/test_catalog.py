@@ -19,6 +19,7 @@ def test_an_untidy_upload_is_checked_changed_loaded_and_asked(server: Server, ta
     page = tab.page
     page.goto(f"{server.url}/Connect_data")
     expect(page.get_by_role("button", name="Check how they are read")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("1,079,680 rows").first).to_be_visible(timeout=120_000)
     tab.settle()
     page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(
         {"name": "sales.csv", "mimeType": "text/csv", "buffer": UNTIDY.encode("cp1252")}
@@ -50,8 +51,8 @@ def test_an_untidy_upload_is_checked_changed_loaded_and_asked(server: Server, ta
     page.keyboard.press("Escape")
     tab.go("Chat")
     box = page.get_by_test_id("stChatInputTextArea")
-    box.fill("How many rows have no temp?")
+    box.fill("Average temp")
     box.press("Enter")
     expect(page.get_by_test_id("stChatMessage").nth(1)).to_be_visible(timeout=60_000)
-    expect(page.get_by_text(re.compile(r"\b23\b")).first).to_be_visible(timeout=60_000)
+    expect(page.get_by_text(re.compile(r"\b22\b|\b2[12]\.\d")).first).to_be_visible(timeout=60_000)
     tab.settle()
