@@ -61,7 +61,7 @@ def connect_the_demo_bank(server: Server, tab: Watched) -> None:
     assert names == ["Home", "Connect data", "Chat", "Model results", "XAI explorer", "Findings review"]
     assert page.get_by_test_id("stSidebarNav").count() == 0, "no default list with its app label"
     tab.go("Connect data")
-    expect(page.get_by_text("Bank accounts; one row an account.")).to_be_visible()
+    expect(page.get_by_label("What a row is")).to_have_value("Bank accounts; one row an account.")
     tab.settle()
 
 
