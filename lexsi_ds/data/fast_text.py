@@ -57,7 +57,8 @@ def read_fast(
     if not _is_clean(found):
         return careful()
     beside = ThreadPoolExecutor(1)  # the bytes are searched while DuckDB reads and writes
-    seen = beside.submit(scan_bytes, path, str(found.options["delimiter"]))
+    timed = any(t.type == "TIMESTAMP" for t in found.typed)
+    seen = beside.submit(scan_bytes, path, str(found.options["delimiter"]), timed=timed)
     beside.shutdown(wait=False)
     notes = tuple(n.replace(" times in ", " times in the first rows of ") for n in found.notes)
     return replace(
@@ -66,8 +67,8 @@ def read_fast(
     )  # fmt: skip
 
 
-def scan_bytes(path: Path, delimiter: str) -> _Bytes:
-    """One pass: valid UTF-8, one kind of line end, no NUL, no 1_000, no time offset; and the count of leading zeros."""
+def scan_bytes(path: Path, delimiter: str, *, timed: bool = True) -> _Bytes:
+    """One pass: valid UTF-8, one kind of line end, no NUL, no 1_000, no offset of times; and the count of leading zeros."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     zeros, carry, returns, ends = 0, b"\n", 0, 0
     with path.open("rb") as file:
@@ -83,7 +84,7 @@ def scan_bytes(path: Path, delimiter: str) -> _Bytes:
                 returns += chunk.count(b"\r")
                 ends += chunk.count(b"\n")
             found = _leading_zeros(carry + chunk, ord(delimiter))
-            if found is None or _OFFSET.search(chunk) or (b"_" in chunk and _SPACED_NUMBER.search(chunk)):
+            if found is None or (timed and _OFFSET.search(chunk)) or (b"_" in chunk and _SPACED_NUMBER.search(chunk)):
                 return _Bytes(False)
             zeros += found
             carry = chunk[-3:]
