@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from lexsi_ds.data.filelock import try_lock
 from lexsi_ds.data.handle import DatasetHandle
-from lexsi_ds.errors import Conflict
+from lexsi_ds.errors import Conflict, WorkerFailed
 from lexsi_ds.jobs.cancel import Cancel
 from lexsi_ds.jobs.pool import Pool
 from lexsi_ds.services.handles import handle_of
@@ -86,9 +86,21 @@ class Importer:
         """New versions of the ``known`` tables, and of what else the paths hold, as the source's next snapshot."""
         targets = {t.name: {"dataset_id": t.dataset_id, "version": self._next_version(t)} for t in known}
         with publishing(self._home, cancel):
-            made = self._ingest(kind, paths, read, targets, cancel, tell)
+            try:
+                made = self._ingest(kind, paths, read, targets, cancel, tell)
+            except WorkerFailed as error:
+                self._still_there(source_id, error)
+                raise
             with _undone_on_error(made):
                 self._rows.add_snapshot(source_id, self._versions(made), _today(made))
+
+    def _still_there(self, source_id: str, error: WorkerFailed) -> None:
+        """Raise Conflict where an import broke because its source, and so its folder, was deleted under it."""
+        source = self._rows.get(source_id)
+        if source is None or source.delete_status:
+            raise Conflict(
+                "This source was deleted meanwhile.", where=source_id, to_do="Import the files as a new source."
+            ) from error
 
     def add_tables(
         self, source_id: str, do: str, args: Mapping[str, Any], cancel: Cancel | None, tell: Tell | None

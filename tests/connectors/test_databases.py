@@ -70,6 +70,7 @@ def test_postgres_tables_come_over_with_types_comments_and_values(app: Applicati
 
 
 def test_hostile_names_in_postgres_are_read_as_they_are(app: Application, pg: ConnectorInfo, rows: Rows, postgres: Server) -> None:
+    app.connectors.ingest_tables(LOCAL, pg.id, [{"schemaName": "public", "tableName": "orders"}])  # so that a name is taken
     tables = [{"schemaName": ODD_SCHEMA, "tableName": ODD_TABLE}, {"schemaName": ODD_SCHEMA, "tableName": "orders"}]
     handle = app.connectors.ingest_tables(LOCAL, pg.id, tables)
     assert list(types(handle, ODD_TABLE)) == ["co\"l'1; SELECT", "žluťoučký kůň 🐎"]
