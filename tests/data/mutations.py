@@ -93,11 +93,11 @@ def _draw_column(rng: random.Random, kind: str, rows: int, letters: Sequence[str
                 values.append(f"{rng.randint(0, 99999):05}")
             case _:
                 values.append(rng.choice([*letters, *_WORDS[:3]]))
-    if kind == "code":
-        values[0] = "00042"
     if kind != "key":
         share = rng.choice([0, 0, 0.05, 0.15])
         values = [None if rng.random() < share else v for v in values]
+    if kind == "code":
+        values[0] = "00042"  # without a leading zero somewhere nothing in the file says that these are no numbers
     return values
 
 
