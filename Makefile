@@ -23,7 +23,7 @@ run: $(VENV)/.run
 test: $(VENV)/.dev lint
 	scripts/need_chromium.sh
 	scripts/need_databases.sh
-	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadgroup --cov --cov-report=term:skip-covered --cov-fail-under=90 \
+	$(BIN)/python -m pytest -m "not slow" --cache-clear -n 2 --dist loadgroup --cov --cov-report=term:skip-covered --cov-fail-under=90 \
 	  || $(BIN)/python -m pytest -m "not slow" --lf --lfnf=none
 
 test-fast: $(VENV)/.dev
