@@ -45,7 +45,8 @@ def main(argv: list[str] | None = None) -> int:
     cancel = Cancel()
     signal.signal(signal.SIGINT, lambda *_: cancel.set())
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
-    logging.getLogger("httpx").setLevel(logging.WARNING)
+    for chatty in ("httpx", "alembic"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
     app: Application | None = None
     try:
         app = get_application()

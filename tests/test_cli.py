@@ -44,6 +44,7 @@ def test_how_many_accounts_takes_three_steps(home: Path) -> None:
     assert done.returncode == 0 and body["state"] == "answered" and "4,500" in body["answer"]
     assert [s["tool"] for s in body["steps"]] == ["text_to_sql", "run_sql", "summarize_result"]
     assert body["result"]["rows"] == [[4500]] and body["result"]["row_count"] == 1 and not body["result"]["truncated"]
+    assert "INFO" not in done.stderr, done.stderr
     assert body["predictions"] is None and body["xai"] is None and body["schema_version"] == 1 and body["sql"]
 
 
