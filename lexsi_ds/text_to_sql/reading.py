@@ -81,6 +81,9 @@ class Clarify(Value):
     kind: Literal["clarify"] = "clarify"
     question: str
     options: tuple[str, ...]
+    learns: tuple[dict[str, str], ...] = ()
+    """One for each option, in the same order, when an unknown word was asked about: ``words`` (what was not known), ``table``,
+    ``column``, ``value`` (what the option takes it for; ``column`` and ``value`` may be empty). Kept when the option is chosen."""
 
 
 class CannotAnswer(Value):
@@ -91,6 +94,8 @@ class CannotAnswer(Value):
     words: tuple[str, ...]
     suggestions: tuple[str, ...] = ()
     """Three questions on this source that it can answer."""
+    partial: dict | None = None
+    """The logical query of what was understood, as JSON, to be finished by point and click; None when nothing was."""
 
 
 class OffTopic(Value):
