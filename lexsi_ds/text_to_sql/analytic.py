@@ -37,7 +37,7 @@ def analytic(
         settled = followup.settle(draft, names, lexicon.values, previous)
     else:
         settled = resolve(draft, names, lexicon.values)
-    return _answer(settled, tagged, names, query)
+    return answer_of(settled, names, query, tagged.repairs)
 
 
 def _strange(tagged: Tagged) -> tuple[str, ...]:
@@ -54,11 +54,14 @@ def _count_column(measures: tuple[Measure, ...], main: Measure | None) -> str | 
     return next((m.name for m in measures if m.fn == "count" and not m.hits), None)
 
 
-def _answer(settled: Settled, tagged: Tagged, names: Names, query: Callable[[str], pd.DataFrame]) -> Analytic:
+def answer_of(
+    settled: Settled, names: Names, query: Callable[[str], pd.DataFrame], spellings: tuple[tuple[str, str], ...] = ()
+) -> Analytic:
+    """A settled query as an answer: SQL, reading, caveats, chart. Whoever settles a query ends here."""
     logical = settled.query
     main = main_measure(list(logical.measures)) if logical.measures else None
-    repairs = tuple(Evidence(words=a, became=f"{b} (spelling)") for a, b in tagged.repairs)
-    spelt = tuple(f"\u201c{a}\u201d was read as \u201c{b}\u201d." for a, b in tagged.repairs)
+    repairs = tuple(Evidence(words=a, became=f"{b} (spelling)") for a, b in spellings)
+    spelt = tuple(f"\u201c{a}\u201d was read as \u201c{b}\u201d." for a, b in spellings)
     logical, caveats, more = caveats_of(settled, names, query)
     return Analytic(
         sql=write(logical, names),
