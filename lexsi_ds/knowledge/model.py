@@ -110,6 +110,8 @@ class Relationship(Value):
     """What people say when they mean this role: "kept in"."""
     one_to_one: bool = False
     """No two child rows share a parent, so joining back does not multiply rows."""
+    nouns: tuple[str, ...] = ()
+    """What people call the parent in this role: "support rep", "manager", "boss"."""
 
 
 class Step(Value):
@@ -165,6 +167,46 @@ class Metric(Value):
     unit: str | None = None
     higher_is: Literal["better", "worse"] | None = None
     text: str = ""
+
+
+class Formula(Value):
+    """A figure that is worked out from several columns of one table: revenue as the sum of price times quantity.
+
+    Its columns are written bare and quoted where they must be; ``table`` is its grain.
+    """
+
+    id: str
+    label: str
+    table: str
+    words: tuple[str, ...]
+    expression: str
+    """One aggregate over rows of the table: ``SUM("UnitPrice" * "Quantity")``."""
+    row: str = ""
+    """What is summed or averaged of each row, when the expression is a plain sum or average: ``"UnitPrice" * "Quantity"``."""
+    fn: Literal["sum", "average", "other"] = "other"
+    conditions: tuple[Condition, ...] = ()
+    """Rows that count; the others are left out of it."""
+    unit: str | None = None
+    text: str = ""
+
+
+class VerifiedQuestion(Value):
+    """A question with SQL that a person has checked."""
+
+    question: str
+    sql: str
+
+
+class LearnedWord(Value):
+    """What a person said that some words mean here: a table, a column, a value of a column, or a metric."""
+
+    id: str
+    words: str
+    table: str = ""
+    column: str = ""
+    value: str = ""
+    metric: str = ""
+    """Id of a metric or a formula."""
 
 
 class Disambiguation(Value):
@@ -232,6 +274,14 @@ class SemanticModel(Value):
     """Words for the whole that the data is about, such as the bank: they restrict nothing."""
     ambiguous: tuple[str, ...] = ()
     """Nouns that must be looked up before SQL is written."""
+    formulas: tuple[Formula, ...] = ()
+    hierarchies: tuple[Relationship, ...] = ()
+    """Links of a table to itself: an employee's manager. Kept apart, since an ordinary join never visits a table twice."""
+    instructions: str = ""
+    """What a person wrote for whoever answers questions about this source; read as data."""
+    verified: tuple[VerifiedQuestion, ...] = ()
+    learned: tuple[LearnedWord, ...] = ()
+    """Words that people taught; each is also among the synonyms of what it means."""
 
     def table(self, name: str) -> TableModel:
         """The table of this name."""
