@@ -1,0 +1,314 @@
+"""The parts of a built query, one line each: from a line to a measure, a group or a test, and back.
+
+A part that would not come back the same is kept whole. Texts are worded as the parser words them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import BaseModel
+
+from lexsi_ds.errors import BadInput
+from lexsi_ds.knowledge.model import ColumnModel, Metric
+from lexsi_ds.text_to_sql.builder_columns import Joining, buildable, kind_of
+from lexsi_ds.text_to_sql.logical import Dimension, JoinStep, Logical, Measure, Order, Predicate, Ref
+from lexsi_ds.text_to_sql.ordering import main_measure
+from lexsi_ds.text_to_sql.reading import Evidence
+from lexsi_ds.text_to_sql.sqltext import Names
+from lexsi_ds.text_to_sql.wording import measure_label, slug
+
+if TYPE_CHECKING:
+    from lexsi_ds.text_to_sql.builder import FilterLine, Form, GroupLine, MeasureLine
+
+_SHOWN = frozenset({"table", "joins", "measures", "dimensions", "columns", "filters", "order", "limit", "ties"})
+"""Fields of a logical query that the form has lines for."""
+_SAID = {">": "above", ">=": "at least", "<": "below", "<=": "at most", "=": "equal to", "<>": "other than"}
+_SAID_FIELD = {"per": "best of each", "place": "only this place of the order", "after": "only these periods"}
+Named = TypeVar("Named", Measure, Dimension)
+
+
+# -- figures --------------------------------------------------------------------------------------------------------------
+def count_rows(table: str, names: Names) -> Measure:
+    """The count of a table's rows."""
+    plural = names.model.table(table).plural
+    return Measure(fn="count", name=slug(plural), label=f"number of {plural}")
+
+
+def measure(line: MeasureLine, table: str, names: Names, joining: Joining) -> Measure:
+    """The figure of a line."""
+    if line.metric:
+        metric = next((m for m in names.model.metrics if m.id == line.metric), None)
+        if metric is None:
+            raise BadInput(f"There is no figure {line.metric}.", where="query builder", to_do="Choose another.")
+        return _of_metric(metric, names, joining)
+    if line.fn == "count":
+        return count_rows(table, names)
+    if not line.column:
+        raise BadInput(f"It does not say of what to take the {line.fn.replace('_', ' ')}.", where="query builder",
+                       to_do="Choose a column.")  # fmt: skip
+    ref = joining.ref(line.column)
+    column = names.column(ref.table, ref.column)
+    if line.fn == "count_distinct":
+        name, label = _distinct(column, names)
+        return Measure(fn="count_distinct", name=name, label=label, ref=ref)
+    _must_fit(line, column, names)
+    label = measure_label(line.fn, column.label)
+    return Measure(fn=line.fn, name=slug(label), label=label, ref=ref, unit=column.unit)
+
+
+def _must_fit(line: MeasureLine, column: ColumnModel, names: Names) -> None:
+    kind = kind_of(names, column)
+    if kind != "number" and not (kind == "date" and line.fn in ("minimum", "maximum")):
+        raise BadInput(f"{column.label} is not a figure to take the {line.fn} of.", where="query builder",
+                       to_do="Choose another column.")  # fmt: skip
+    if line.fn == "sum" and column.described and not column.additive:
+        raise BadInput(f"A sum of {column.label} means nothing.", where="query builder", to_do="Take the average.")
+
+
+def _distinct(column: ColumnModel, names: Names) -> tuple[str, str]:
+    table = names.model.table(column.table)
+    if column.name == table.key:
+        return slug(f"different {table.plural}"), f"number of different {table.plural}"
+    return slug(f"different {column.label}"), f"number of different values of {column.label}"
+
+
+def _of_metric(metric: Metric, names: Names, joining: Joining) -> Measure:
+    if metric.kind != "rate" and metric.column:
+        ref = joining.ref(f"{metric.table}.{metric.column}")
+        fn = "sum" if metric.kind == "sum" else "average"
+        return Measure(fn=fn, name=slug(metric.label), label=metric.label, ref=ref, unit=metric.unit)
+    hits = tuple(
+        Predicate(ref=joining.ref(f"{c.table}.{c.column}"), test="in", values=c.values) for c in metric.conditions
+    )
+    known = tuple(
+        Predicate(ref=h.ref, test="is not null") for h in hits if names.column(h.ref.table, h.ref.column).nulls
+    )
+    return Measure(
+        fn="rate", name=slug(metric.label), label=metric.label, hits=hits, known=known, unit=metric.unit,
+        hits_name=slug(metric.hits), rows_name=slug(names.model.table(metric.table).plural),
+    )  # fmt: skip
+
+
+def metric_of(made: Measure, names: Names) -> str:
+    """The named figure that a measure is; empty when it is none."""
+    found = [m for m in names.model.metrics if m.label == made.label and buildable(m)]
+    return found[0].id if found else ""
+
+
+def measure_line(made: Measure, names: Names, joining: Joining) -> dict[str, Any]:
+    """The line of a measure: editable where editing gives the same again, else kept."""
+    metric = metric_of(made, names)
+    if metric:
+        again = _of_metric(next(m for m in names.model.metrics if m.id == metric), names, joining)
+        return {"fn": made.fn, "metric": metric, "kept": None if again == made else made}
+    if made.fn == "count" and made == Measure(fn="count", name=made.name, label=made.label):
+        return {"fn": "count"}
+    place = joining.id_of(made.ref) if made.ref else None
+    plain = made == Measure(fn=made.fn, name=made.name, label=made.label, ref=made.ref, unit=made.unit)
+    if place is None or not plain or made.fn == "rate":
+        return {"fn": made.fn, "kept": made}
+    return {"fn": made.fn, "column": place}
+
+
+# -- groups ---------------------------------------------------------------------------------------------------------------
+def dimension(line: GroupLine, names: Names, joining: Joining) -> Dimension:
+    """The column of the result that a line asks for."""
+    if not line.column:
+        raise BadInput("A column is missing.", where="query builder", to_do="Choose one, or take the line out.")
+    ref = joining.ref(line.column)
+    column = names.column(ref.table, ref.column)
+    if line.grain is not None:
+        return Dimension(ref=ref, name=slug(line.grain), label=f"{line.grain} of {column.label}", grain=line.grain)
+    name = column.name if len(column.name) > 3 else slug(column.label)
+    return Dimension(ref=ref, name=name, label=column.label)
+
+
+def group_line(made: Dimension, joining: Joining) -> dict[str, Any]:
+    """The line of a group."""
+    place = joining.id_of(made.ref)
+    plain = made == Dimension(ref=made.ref, name=made.name, label=made.label, grain=made.grain)
+    return {"column": place, "grain": made.grain} if place and plain else {"kept": made}
+
+
+def apart(made: list[Named]) -> list[Named]:
+    """Every part once, and no two of one name."""
+    seen: dict[str, Named] = {}
+    for part in made:
+        if part in seen.values():
+            continue
+        name, n = part.name, 2
+        while name in seen:
+            name, n = f"{part.name}_{n}", n + 1
+        seen[name] = part if name == part.name else part.model_copy(update={"name": name})
+    return list(seen.values())
+
+
+# -- tests ----------------------------------------------------------------------------------------------------------------
+def predicate(line: FilterLine, names: Names, joining: Joining) -> Predicate:
+    """The test of a line, worded."""
+    if not line.column:
+        raise BadInput("A filter has no column.", where="query builder", to_do="Choose one, or take the line out.")
+    ref = joining.ref(line.column)
+    column = names.column(ref.table, ref.column)
+    if line.test in ("is null", "is not null"):
+        said = "missing" if line.test == "is null" else "known"
+        return Predicate(ref=ref, test=line.test, text=f"{column.label} {said}")
+    if line.test == "days":
+        return _days(line, ref, column)
+    values = tuple(v.strip() for v in line.values if v.strip())
+    if not values or (line.test == "between" and len(values) != 2):
+        raise BadInput(f"The filter on {column.label} has no value.", where="query builder", to_do="Choose one.")
+    if line.test in ("in", "not in"):
+        return Predicate(ref=ref, test=line.test, values=values, text=_valued(column, values, names, no=line.test == "not in"))
+    numbers = tuple(_number(v, column) for v in values)
+    if line.test == "between":
+        said = f"{column.label} between {_shown(numbers[0])} and {_shown(numbers[1])}"
+        return Predicate(ref=ref, test="between", values=numbers, text=said)
+    said = f"{column.label} {_SAID[line.test]} {_shown(numbers[0])}"
+    return Predicate(ref=ref, test=line.test, values=numbers[:1], text=said)
+
+
+def _number(text: str, column: ColumnModel) -> str:
+    bare = text.replace(",", "").replace(" ", "").replace("_", "")
+    try:
+        value = float(bare)
+    except ValueError:
+        value = float("nan")
+    if value != value or value in (float("inf"), float("-inf")):
+        raise BadInput(f"{text} is not a number for {column.label}.", where="query builder", to_do="Write a number.")
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
+
+
+def _shown(number: str) -> str:
+    whole, dot, rest = number.partition(".")
+    return f"{int(whole):,}{dot}{rest}" if whole.lstrip("-").isdigit() and "e" not in rest else number
+
+
+def _days(line: FilterLine, ref: Ref, column: ColumnModel) -> Predicate:
+    first, last = (*line.values, "", "")[:2]
+    try:
+        after = (date.fromisoformat(last) + timedelta(days=1)).isoformat() if last else ""
+        if first:
+            date.fromisoformat(first)
+    except (ValueError, OverflowError) as error:
+        raise BadInput(f"{first} to {last} are not days.", where="query builder", to_do="Write YYYY-MM-DD.") from error
+    if not (first or last):
+        raise BadInput(f"The filter on {column.label} has no day.", where="query builder", to_do="Choose one.")
+    said = f"{column.label} {f'from {first}' if first else ''} {f'to {last}' if last else ''}"
+    return Predicate(ref=ref, test="days", values=(first, after), text=" ".join(said.split()))
+
+
+def _valued(column: ColumnModel, values: tuple[str, ...], names: Names, *, no: bool) -> str:
+    table = names.model.table(column.table)
+    if column.role == "flag" and len(values) == 1 and column.values:
+        said = f"{column.label} {'yes' if values[0] == column.values[0].value else 'no'}"
+    else:
+        meant = " or ".join(names.model.meaning(column.table, column.name, v) or v for v in values)
+        said = f"{table.label if column.name in table.names else column.label} {meant}"
+    return f"not {said}" if no else said
+
+
+def filter_line(made: Predicate, names: Names, joining: Joining) -> dict[str, Any]:
+    """The line of a test; what compares with other rows, or with a figure, is kept."""
+    place = joining.id_of(made.ref)
+    plain = made == Predicate(ref=made.ref, test=made.test, values=made.values, text=made.text)
+    column = names.model.column(made.ref.table, made.ref.column)
+    if place is None or not plain or column is None:
+        return {"kept": made}
+    if made.test == "days":
+        first, after = made.values
+        last = (date.fromisoformat(after) - timedelta(days=1)).isoformat() if after else ""
+        return {"column": place, "test": "days", "values": (first, last)}
+    words = kind_of(names, column) == "category"
+    if words and made.test in ("=", "<>"):
+        return {"column": place, "test": "in" if made.test == "=" else "not in", "values": made.values}
+    if not words and made.test == "in" and len(made.values) == 1:
+        return {"column": place, "test": "=", "values": made.values}
+    if words != (made.test in ("in", "not in")) and made.test not in ("is null", "is not null"):
+        return {"kept": made}
+    return {"column": place, "test": made.test, "values": made.values}
+
+
+# -- the whole ------------------------------------------------------------------------------------------------------------
+def order(asked: tuple[Order, ...], query: Logical, names: Names) -> tuple[Order, ...]:
+    """What was asked for and is still among the columns, then the columns that tell rows apart."""
+    if not query.measures:
+        shown = [c.name for c in query.columns]
+        key = next((c.name for c in query.columns if c.ref.column == names.model.table(query.table).key), None)
+        return _then(tuple(o for o in asked if o.name in shown), [key] if key else shown)
+    outputs = {n for m in query.measures for n in (m.name, m.hits_name, m.rows_name) if n}
+    groups = [d.name for d in query.dimensions]
+    kept = tuple(o for o in asked if o.name in outputs or o.name in groups)
+    if not groups:
+        return ()
+    if not kept and not any(d.grain or _sorts_itself(d, names) for d in query.dimensions):
+        kept = (Order(name=main_measure(list(query.measures)).name, descending=True),)
+    return _then(kept, groups)
+
+
+def _then(first: tuple[Order, ...], rest: list[str]) -> tuple[Order, ...]:
+    named = {o.name for o in first}
+    return (*first, *(Order(name=n, descending=False) for n in rest if n not in named))
+
+
+def _sorts_itself(made: Dimension, names: Names) -> bool:
+    return names.family(made.ref.table, made.ref.column) in ("number", "date")
+
+
+def used_joins(query: Logical) -> tuple[JoinStep, ...]:
+    """The joins that something refers to, and those that lead to them."""
+    bare = query.model_copy(update={"joins": ()})
+    wanted = {ref.alias for ref in refs_of(bare)}
+    for step in reversed(query.joins):
+        if step.alias in wanted:
+            wanted.add(step.left.alias)
+    return tuple(j for j in query.joins if j.alias in wanted)
+
+
+def refs_of(part: Any) -> Iterator[Ref]:
+    """Every column that a part of a query names, however deep."""
+    if isinstance(part, Ref):
+        yield part
+    elif isinstance(part, BaseModel):
+        for name in type(part).model_fields:
+            yield from refs_of(getattr(part, name))
+    elif isinstance(part, (tuple, list)):
+        for each in part:
+            yield from refs_of(each)
+
+
+def kept_of(query: Logical) -> Iterator[tuple[str, Any, str]]:
+    """Fields that hold something and have no line in the form, with how they read."""
+    for name, field in type(query).model_fields.items():
+        value = getattr(query, name)
+        if name in _SHOWN or value == field.default:
+            continue
+        yield name, query.model_dump(mode="json")[name], _field_text(name, value)
+
+
+def _field_text(name: str, value: Any) -> str:
+    if name == "having":
+        return "only groups with " + " and ".join(f"{h.measure.label} {h.test} {h.value}" for h in value)
+    said = _SAID_FIELD.get(name, name.replace("_", " "))
+    each = value if isinstance(value, tuple) else (value,)
+    told = [str(getattr(v, "text", "") or getattr(v, "label", "") or (v if isinstance(v, str | int | float) else "")) for v in each]
+    return f"{said}: {', '.join(t for t in told if t)}".removesuffix(": ")
+
+
+def evidence(form: Form, names: Names) -> list[Evidence]:
+    """What was chosen, as the words of a question would be told."""
+    joining = Joining(names, form.table, form.base.joins if form.base else ())
+    told = []
+    for line in form.measures:
+        if line.kept is None and line.column:
+            ref = joining.ref(line.column)
+            told.append(Evidence(words=line.fn.replace("_", " "), became=f"{line.fn} of {ref.table}.{ref.column}"))
+    for words, lines in (("by", form.groups), ("show", form.columns), ("only", form.filters)):
+        for line in lines:
+            if line.kept is None and line.column:
+                ref = joining.ref(line.column)
+                told.append(Evidence(words=words, became=f"{ref.table}.{ref.column}"))
+    return told
