@@ -90,6 +90,17 @@ class Columns:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Bound:
+    """A table to be read in place: how a query finds it again, as JSON, and what is known of it."""
+
+    relation: dict[str, Any]
+    comments: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    keys: Mapping[str, Any] = field(default_factory=dict)
+    """Keys that the far side declares; see docs/catalog.md."""
+
+
 Config = TypeVar("Config", bound=ConnectorConfig)
 
 
@@ -128,8 +139,8 @@ class Driver(ABC, Generic[Config]):
         """The wanted tables ({schema, table}), among those there are."""
         return chosen(self.tables(con), wanted)
 
-    def relation(self, con: duckdb.DuckDBPyConnection, table: SourceTable) -> dict[str, Any]:
-        """How to find the table again for a query in place, as JSON."""
+    def relation(self, con: duckdb.DuckDBPyConnection, table: SourceTable, limits: Limits) -> Bound:
+        """How to find the table again for a query in place."""
         raise _no_in_place()
 
     def live_select(self, relation: Mapping[str, Any]) -> str:

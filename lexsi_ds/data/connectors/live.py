@@ -20,7 +20,6 @@ import duckdb
 from lexsi_ds.data import guard
 from lexsi_ds.data.connectors.base import Driver, SourceTable
 from lexsi_ds.data.connectors.extensions import connection
-from lexsi_ds.data.marks import Marks
 from lexsi_ds.data.profile import profile
 from lexsi_ds.data.readers import Limits, check_width, quoted
 from lexsi_ds.data.sandbox import start_select, write_arrow
@@ -52,34 +51,34 @@ class _Warm:
 
 def look(con: duckdb.DuckDBPyConnection, driver: Driver[Any], table: SourceTable, name: str) -> dict[str, Any]:
     """What a list shows of a table, and its relation."""
-    relation = driver.relation(con, table)
-    con.execute(f"CREATE OR REPLACE VIEW {_VIEW} AS {driver.live_select(relation)}")
-    described = con.execute(f"DESCRIBE {_VIEW}").fetchall()
-    check_width(Path(name), len(described), Limits(get_settings().max_columns))
+    limits = Limits(get_settings().max_columns)
+    bound = driver.relation(con, table, limits)
+    con.execute(f"CREATE OR REPLACE VIEW {_VIEW} AS {driver.live_select(bound.relation)}")
+    check_width(Path(name), len(con.execute(f"DESCRIBE {_VIEW}").fetchall()), limits)
     counted = con.execute(f"SELECT count(*) FROM {_VIEW}").fetchone()
     rows = int(counted[0]) if counted else 0
-    notes = [f"Read in place at {table.label}: nothing was copied, and rows change when the source does."]
-    looked_at = _VIEW
-    if rows > WHOLE_ROWS:
-        con.execute(f"CREATE OR REPLACE TEMP TABLE {_SAMPLE} AS SELECT * FROM {_VIEW} LIMIT {SAMPLE_ROWS}")
-        looked_at = _SAMPLE
-        notes.append(f"Missing, distinct, smallest and largest values are those of the first {SAMPLE_ROWS:,} rows.")
-    marks: dict[str, Marks] = {}
-    profiled = profile(con, looked_at, marks=marks)
+    notes = [f"Read in place at {table.label}: nothing was copied, and rows change when the source does.", *bound.notes]
+    whole = rows <= WHOLE_ROWS
+    most = WHOLE_ROWS if whole else SAMPLE_ROWS  # fetched once, so that the far side is not asked again for each look
+    con.execute(f"CREATE OR REPLACE TEMP TABLE {_SAMPLE} AS SELECT * FROM {_VIEW} LIMIT {most}")
+    profiled = profile(con, _SAMPLE, comments=bound.comments)
     latest = profiled.latest
-    if rows > WHOLE_ROWS:
+    if not whole:
+        notes.append(f"Missing, distinct, smallest and largest values are those of the first {SAMPLE_ROWS:,} rows.")
         dates = [quoted(c.name) for c in profiled.columns if c.family == "date" and not c.protected]
         if dates:
             found = con.execute(f"SELECT {', '.join(f'max(CAST({d} AS DATE))' for d in dates)} FROM {_VIEW}").fetchone()
             latest = max((d for d in found or () if d is not None), default=None)
+    con.execute(f"DROP TABLE {_SAMPLE}")
+    options = {"format": "in place", "schema": table.schema, "table": table.table}
     return {
         "name": name,
-        "relation": relation,
+        "relation": bound.relation,
         "rows": rows,
         "columns": [column.model_dump(mode="json") for column in profiled.columns],
         "comment": table.comment,
         "notes": notes,
-        "options": {"format": "in place", "schema": table.schema, "table": table.table},
+        "options": options | ({"keys": dict(bound.keys)} if bound.keys else {}),
         "today": latest.isoformat() if latest is not None else None,
     }
 

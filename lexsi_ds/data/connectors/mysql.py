@@ -6,27 +6,24 @@ there, so tables are copied and never queried in place.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import duckdb
 from pydantic import Field, SecretStr
 
-from lexsi_ds.data.connectors.base import Columns, ConnectorConfig, Driver, Rights, SourceTable
+from lexsi_ds.data.connectors.base import ConnectorConfig, Driver, Rights, SourceTable
 from lexsi_ds.data.connectors.extensions import load
+from lexsi_ds.data.connectors.mysql_columns import copied, far_columns, look, mysql_keys, name_of
 from lexsi_ds.data.connectors.scrub import scrub
 from lexsi_ds.data.connectors.wording import Told, told
-from lexsi_ds.data.dialect import unique_names
-from lexsi_ds.data.readers import Limits, Loaded, check_width, literal, quoted
+from lexsi_ds.data.readers import Limits, Loaded, check_width, literal
 from lexsi_ds.errors import LexsiError
 
 SOURCE = "_lexsi_src"
 _OWN_SCHEMAS = "('information_schema', 'performance_schema', 'mysql', 'sys')"
 _READING = {"SELECT", "USAGE", "SHOW VIEW", "SHOW DATABASES", "LOCK TABLES"}
 _SUPER = {"SUPER", "FILE", "CREATE USER", "SHUTDOWN", "RELOAD", "SYSTEM_USER", "SET USER", "GRANT OPTION"}
-_TEXT = {"char", "varchar", "tinytext", "text", "mediumtext", "longtext", "enum", "set", "json", "inet4", "inet6", "uuid"}
-_DATES = {"date", "datetime", "timestamp"}
 _ERRORS: tuple[Told, ...] = (
     Told("access denied for user .* to database", "This user may not use that database.", "Grant it SELECT there."),
     Told("access denied", "The database does not let this user in with this password.", "Check user and password."),
@@ -111,62 +108,30 @@ class MysqlDriver(Driver[MysqlConfig]):
             if self.config.database in (None, schema)
         ]
 
-    def columns(self, con: duckdb.DuckDBPyConnection, table: SourceTable, limits: Limits) -> Columns:
-        """Columns with their own names, types and comments; text that came as bytes is text again."""
-        about = self._ask(
-            con,
-            "SELECT column_name AS c, data_type AS t, column_comment AS d FROM information_schema.columns "
-            f"WHERE table_schema = {_text(str(table.schema))} AND table_name = {_text(table.table)} ORDER BY ordinal_position",
-        )
-        check_width(Path(table.label), len(about), limits)
-        source = self._query(f"* FROM {_name(str(table.schema))}.{_name(table.table)}")
-        described = {row[0]: row[1] for row in con.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}
-        names, notes = unique_names([row[0] for row in about])
-        parts = []
-        for (old, kind, _), new in zip(about, names, strict=True):
-            bytes_of_text = str(kind).lower() in _TEXT and described.get(old) == "BLOB"
-            value = f"decode({quoted(old)})" if bytes_of_text else quoted(old)
-            parts.append(f"{value} AS {quoted(new)}")
-        comments = {new: row[2] for row, new in zip(about, names, strict=True) if row[2]}
-        notes += self._zero_dates(con, table, [row[0] for row in about if str(row[1]).lower() in _DATES])
-        return Columns(f"SELECT {', '.join(parts)} FROM {source}", comments, tuple(notes))
-
     def loaded(
         self, con: duckdb.DuckDBPyConnection, table: SourceTable, name: str, scratch: Path, limits: Limits
     ) -> Loaded:
-        columns = self.columns(con, table, limits)
-        options = {"format": "mysql", "schema": table.schema, "table": table.table}
-        return Loaded(name, columns.select, options, columns.notes, table.comment, columns.comments)
+        schema, source = str(table.schema), f"{name_of(str(table.schema))}.{name_of(table.table)}"
+
+        def ask(sql: str) -> list[tuple[Any, ...]]:
+            return self._ask(con, sql)
+
+        columns = far_columns(ask, schema, table.table)
+        check_width(Path(table.label), len(columns), limits)
+        made = copied(con, source, columns, look(ask, source, columns), self._query)
+        options = {
+            "format": "mysql", "schema": schema, "table": table.table, "keys": mysql_keys(ask, schema, table.table),
+        }
+        return Loaded(name, made.select, options, made.notes, table.comment, made.comments)
 
     def readable(self, error: Exception) -> LexsiError:
         c = self.config
         where = f"{c.user}@{c.host}:{c.port}" + (f"/{c.database}" if c.database else "")
         return told(scrub(str(error), c.secret_values()), _ERRORS, where=where)
 
-    def _zero_dates(self, con: duckdb.DuckDBPyConnection, table: SourceTable, columns: Sequence[str]) -> list[str]:
-        """How many dates have a month or a day of zero: DuckDB has no such date, they become missing."""
-        if not columns:
-            return []
-        sums = ", ".join(f"SUM(MONTH({_name(c)}) = 0 OR DAY({_name(c)}) = 0) AS c{i}" for i, c in enumerate(columns))
-        row = self._ask(con, f"{sums} FROM {_name(str(table.schema))}.{_name(table.table)}")[0]
-        return [
-            f"{column}: {int(n):,} date{'s' * (n != 1)} with a month or day of zero became missing values."
-            for column, n in zip(columns, row, strict=True) if n
-        ]
-
     def _ask(self, con: duckdb.DuckDBPyConnection, sql: str) -> list[tuple[Any, ...]]:
-        return con.execute(f"SELECT * FROM {self._query(sql.removeprefix('SELECT '))}").fetchall()
+        return con.execute(f"SELECT * FROM {self._query(sql)}").fetchall()
 
-    def _query(self, rest: str) -> str:
-        """The table function for ``SELECT rest`` on the far side."""
-        return f"mysql_query({literal(SOURCE)}, {literal(self._limit + rest)})"
-
-
-def _name(name: str) -> str:
-    """``name`` as an identifier of MySQL."""
-    return "`" + name.replace("`", "``") + "`"
-
-
-def _text(text: str) -> str:
-    """``text`` as a string of MySQL, whatever its mode says of backslashes."""
-    return f"CONVERT(X'{text.encode().hex()}' USING utf8mb4)"
+    def _query(self, sql: str) -> str:
+        """The table function for a SELECT on the far side, with its limit in time."""
+        return f"mysql_query({literal(SOURCE)}, {literal(self._limit + sql.removeprefix('SELECT '))})"

@@ -13,11 +13,20 @@ from typing import Any, ClassVar, Literal
 import duckdb
 from pydantic import Field, SecretStr
 
-from lexsi_ds.data.connectors.base import Columns, ConnectorConfig, Driver, Rights, SourceTable
+from lexsi_ds.data.connectors.base import Bound, ConnectorConfig, Driver, Rights, SourceTable
 from lexsi_ds.data.connectors.extensions import load
+from lexsi_ds.data.connectors.postgres_columns import (
+    FarColumn,
+    Oddities,
+    copied,
+    far_columns,
+    far_query,
+    in_place,
+    look,
+)
+from lexsi_ds.data.connectors.postgres_keys import postgres_keys
 from lexsi_ds.data.connectors.scrub import scrub
 from lexsi_ds.data.connectors.wording import Told, told
-from lexsi_ds.data.dialect import unique_names
 from lexsi_ds.data.readers import Limits, Loaded, check_width, literal, quoted
 from lexsi_ds.errors import LexsiError, NotFound
 
@@ -32,10 +41,6 @@ WHERE c.relkind IN ('r', 'v', 'm', 'p', 'f') AND n.nspname NOT IN ('pg_catalog',
   AND n.nspname NOT LIKE 'pg\\_%' AND NOT c.relispartition
   AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')
 ORDER BY 1, 2
-"""
-_COLUMNS = """
-SELECT a.attname AS c, col_description(a.attrelid, a.attnum) AS d, a.atttypid = 'numeric'::regtype AND a.atttypmod = -1 AS n
-FROM pg_catalog.pg_attribute a WHERE a.attrelid = {oid} AND a.attnum > 0 AND NOT a.attisdropped
 """
 _RIGHTS = """
 SELECT r.rolname AS role, r.rolsuper OR pg_has_role('pg_execute_server_program', 'MEMBER')
@@ -123,35 +128,32 @@ class PostgresDriver(Driver[PostgresConfig]):
             for schema, table, comment, rows, oid in self._ask(con, _TABLES)
         ]
 
-    def columns(self, con: duckdb.DuckDBPyConnection, table: SourceTable, limits: Limits) -> Columns:
-        """Columns with their own names, types and comments."""
-        source = _relation(str(table.schema), table.table)
-        described = con.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
-        check_width(Path(table.label), len(described), limits)
-        about = {row[0]: row for row in self._ask(con, _COLUMNS.format(oid=table.extra["oid"]))}
-        names, notes = unique_names([row[0] for row in described])
-        pairs = list(zip((row[0] for row in described), names, strict=True))
-        comments = {new: about[old][1] for old, new in pairs if old in about and about[old][1]}
-        loose = [new for old, new in pairs if old in about and about[old][2]]
-        if loose:
-            notes.append(
-                f"numeric without a precision came over as floating point (15 to 17 digits): {', '.join(loose[:8])}."
-            )
-        selected = ", ".join(f"{quoted(old)} AS {quoted(new)}" for old, new in pairs)
-        return Columns(f"SELECT {selected} FROM {source}", comments, tuple(notes))
-
     def loaded(
         self, con: duckdb.DuckDBPyConnection, table: SourceTable, name: str, scratch: Path, limits: Limits
     ) -> Loaded:
-        columns = self.columns(con, table, limits)
-        options = {"format": "postgres", "schema": table.schema, "table": table.table}
-        return Loaded(name, columns.select, options, columns.notes, table.comment, columns.comments)
+        columns, found = self._looked(con, table, limits)
+        source, attached = _far_name(table), _relation(str(table.schema), table.table)
+        made = copied(con, attached, source, columns, found, lambda sql: far_query(SOURCE, sql))
+        options = {"format": "postgres", "schema": table.schema, "table": table.table, "keys": self.keys(con, table)}
+        return Loaded(name, made.select, options, made.notes, table.comment, made.comments)
 
-    def relation(self, con: duckdb.DuckDBPyConnection, table: SourceTable) -> dict[str, Any]:
-        return {"schema": table.schema, "table": table.table}
+    def keys(self, con: duckdb.DuckDBPyConnection, table: SourceTable) -> dict[str, Any]:
+        return postgres_keys(lambda sql: self._ask(con, sql), table.extra["oid"])
+
+    def relation(self, con: duckdb.DuckDBPyConnection, table: SourceTable, limits: Limits) -> Bound:
+        columns, found = self._looked(con, table, limits)
+        casts, left_out, notes = in_place(con, _far_name(table), columns, found, lambda sql: far_query(SOURCE, sql))
+        relation = {"schema": table.schema, "table": table.table, "casts": casts, "left_out": left_out}
+        return Bound(relation, {c.name: c.comment for c in columns if c.comment}, tuple(notes), self.keys(con, table))
 
     def live_select(self, relation: Mapping[str, Any]) -> str:
-        return f"SELECT * FROM {_relation(relation['schema'], relation['table'])}"
+        left_out = ", ".join(quoted(name) for name in relation.get("left_out") or ())
+        casts = ", ".join(
+            f"CAST({quoted(name)} AS {kind}) AS {quoted(name)}" for name, kind in (relation.get("casts") or {}).items()
+            if name not in (relation.get("left_out") or ())
+        )
+        rest = (f" EXCLUDE ({left_out})" if left_out else "") + (f" REPLACE ({casts})" if casts else "")
+        return f"SELECT *{rest} FROM {_relation(relation['schema'], relation['table'])}"
 
     def readable(self, error: Exception) -> LexsiError:
         c = self.config
@@ -160,8 +162,21 @@ class PostgresDriver(Driver[PostgresConfig]):
             return NotFound("A table of this database is not there any more.", where=where, to_do="Look at the list again.")
         return told(scrub(str(error), c.secret_values()), _ERRORS, where=where)
 
+    def _looked(
+        self, con: duckdb.DuckDBPyConnection, table: SourceTable, limits: Limits
+    ) -> tuple[list[FarColumn], dict[str, Oddities]]:
+        """The table's columns, and what about them the scanner would not read right."""
+        columns = far_columns(lambda sql: self._ask(con, sql), table.extra["oid"])
+        check_width(Path(table.label), len(columns), limits)
+        version = int(self._ask(con, "SELECT current_setting('server_version_num')::int AS v")[0][0])
+        return columns, look(lambda sql: self._ask(con, sql), _far_name(table), columns, version)
+
     def _ask(self, con: duckdb.DuckDBPyConnection, sql: str) -> list[tuple[Any, ...]]:
-        return con.execute(f"SELECT * FROM postgres_query({literal(SOURCE)}, {literal(sql)})").fetchall()
+        return con.execute(f"SELECT * FROM {far_query(SOURCE, sql)}").fetchall()
+
+
+def _far_name(table: SourceTable) -> str:
+    return f"{quoted(str(table.schema))}.{quoted(table.table)}"
 
 
 def _relation(schema: str, table: str) -> str:

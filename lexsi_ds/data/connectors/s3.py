@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import duckdb
 from pydantic import Field, SecretStr, field_validator, model_validator
 
-from lexsi_ds.data.connectors.base import ConnectorConfig, Driver, SourceTable
+from lexsi_ds.data.connectors.base import Bound, ConnectorConfig, Driver, SourceTable
 from lexsi_ds.data.connectors.extensions import load
 from lexsi_ds.data.connectors.scrub import scrub
 from lexsi_ds.data.connectors.wording import Told, told
@@ -146,7 +146,7 @@ class S3Driver(Driver[S3Config]):
             return Loaded(name, f"SELECT {selected} FROM ({_parquet(files)})", options, tuple(notes))
         return self._text_tables(con, files, name, scratch, limits, options)
 
-    def relation(self, con: duckdb.DuckDBPyConnection, table: SourceTable) -> dict[str, Any]:
+    def relation(self, con: duckdb.DuckDBPyConnection, table: SourceTable, limits: Limits) -> Bound:
         files: list[str] = table.extra["files"]
         relation: dict[str, Any] = {"table": table.table, "format": table.extra["format"], "files": files}
         if table.extra["format"] == "csv":
@@ -155,7 +155,7 @@ class S3Driver(Driver[S3Config]):
             found = con.execute(f"SELECT Delimiter, Quote, SkipRows, HasHeader FROM sniff_csv({literal(files[0])})").fetchone()
             if found is not None:
                 relation |= {"delimiter": found[0], "quote": found[1], "skip": found[2], "header": found[3]}
-        return relation
+        return Bound(relation)
 
     def live_select(self, relation: Mapping[str, Any]) -> str:
         files = [str(f) for f in relation["files"]]
