@@ -9,20 +9,17 @@ from __future__ import annotations
 import argparse
 import json
 import sqlite3
-import statistics
 import sys
 import tempfile
-import time
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
+from bench.asking import Row, Told, ask_once
 from bench.compare import same_rows
-from lexsi_ds.agent.report import report
+from bench.verdict import Judged, Verdict, no_answer, table
 from lexsi_ds.application import Application
-from lexsi_ds.ids import new_id
 from lexsi_ds.settings import Settings
 
 FILES = {
@@ -45,77 +42,57 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         app = Application(Settings(home=args.home or Path(folder)))
         try:
-            outcomes, seconds = run(cases, args.data, app, Path(folder), args.show)
+            judged = run(cases, args.data, app, Path(folder), args.show)
         finally:
             app.close()
-    table(outcomes, seconds)
+    print("\n" + table(judged))
     return 0
 
 
-def run(
-    cases: list[dict[str, Any]], data: Path, app: Application, folder: Path, show: str
-) -> tuple[list[tuple[str, str]], list[float]]:
-    """Outcome by kind for each case, and seconds each."""
-    outcomes, seconds = [], []
+def run(cases: list[dict[str, Any]], data: Path, app: Application, folder: Path, show: str) -> list[Judged]:
+    """Each case with its verdict."""
+    judged = []
     for case in cases:
         handle = app.catalog.throwaway(data / FILES[case["db"]])
-        ctx = app.answering.context(
-            handle, new_id("run"), folder / new_id("run"), offline=True, hints=case.get("context", "")
-        )
         app.knowledge(handle)
-        started = time.perf_counter()
-        loop = app.answering.loop(ctx)
-        body = report(case["question"], list(loop.stream(case["question"], ctx)), ctx, max_rows=1_000_000)
-        seconds.append(time.perf_counter() - started)
-        outcome, why = judge(case, body, data)
-        outcomes.append((case["kind"], outcome))
-        if show == "all" or (show == "misses" and outcome not in ("right", "asked")):
-            print(f"{outcome:9} {case['id']:12} {case['question'][:90]} | {why[:150]}", flush=True)
-    return outcomes, seconds
+        told = ask_once(app, handle, case["question"], folder, hints=case.get("context", ""))
+        verdict = judge(case, told, data)
+        tools = tuple(c.tool for c in told.calls)
+        judged.append(
+            Judged(case["id"], case["kind"], case["question"], verdict, tools, None, told.seconds, told.tokens)
+        )
+        if show == "all" or (show == "misses" and verdict.outcome not in ("right", "asked")):
+            print(f"{verdict.outcome:9} {case['id']:12} {case['question'][:90]} | {verdict.detail[:150]}", flush=True)
+    return judged
 
 
-def judge(case: dict[str, Any], body: dict[str, Any], data: Path) -> tuple[str, str]:
-    """right, wrong, abstained, asked or failed, with the reason."""
-    state, kind = body["state"], case["kind"]
-    if state in ("cannot_answer", "refused"):
-        return ("right" if kind == "unanswerable" else "abstained"), str(body["answer"])
-    if state == "needs_clarification":
-        return ("right" if kind == "ambiguous" else "asked"), str(body["answer"])
-    if state != "answered":
-        return "failed", f"{state}: {body['answer']}"
-    if kind == "unanswerable" or body["result"] is None or body["predictions"] is not None:
-        return "wrong", f"answered: {body['answer']}"
-    ours = [tuple(r) for r in body["result"]["rows"]]
+def judge(case: dict[str, Any], told: Told, data: Path) -> Verdict:
+    """The verdict on one case, as the file's README judges."""
+    kind = case["kind"]
+    if (silent := no_answer(told)) is not None:
+        right = {"abstained": "unanswerable", "asked": "ambiguous"}.get(silent.outcome) == kind
+        return Verdict("right") if right else silent
+    ours = told.rows
+    if kind == "unanswerable":
+        return Verdict("wrong", "should_have_abstained", told.text)
+    if ours is None or told.last("predict") is not None:
+        return Verdict("wrong", "wrong_result", told.text)
     golds = [case["gold"]] if case["gold"] else case.get("readings", [])
-    for gold in golds:
-        if same_rows(ours, gold_rows(case["db"], gold, data), ordered=case["ordered"]):
-            return "right", ""
-    return "wrong", f"{body['reading']}: {ours[:3]} not {gold_rows(case['db'], golds[0], data)[:3]}"
+    rows = [gold_rows(data / FILES[case["db"]], gold, case["db"]) for gold in golds]
+    if any(same_rows(ours, gold, ordered=case["ordered"]) for gold in rows):
+        return Verdict("right")
+    return Verdict("wrong", "wrong_result", f"{told.done['reading']}: {ours[:3]} not {rows[0][:3] if rows else []}")
 
 
-def gold_rows(db: str, sql: str, data: Path) -> list[tuple[Any, ...]]:
-    """The gold's rows in its own dialect."""
-    path = (data / FILES[db]).resolve()
+def gold_rows(path: Path, sql: str, view: str) -> list[Row]:
+    """The gold's rows in its own dialect: SQLite for a database, DuckDB for a file, which is seen as ``view``."""
+    path = path.resolve()
     if path.suffix == ".sqlite":
         with sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True) as con:
             return con.execute(sql).fetchall()
     with duckdb.connect() as duck:
-        duck.execute(f"CREATE VIEW {db} AS SELECT * FROM read_csv('{path}')")
+        duck.execute(f"CREATE VIEW {view} AS SELECT * FROM read_csv('{path}')")
         return duck.execute(sql).fetchall()
-
-
-def table(outcomes: list[tuple[str, str]], seconds: list[float]) -> None:
-    """Counts by kind, and the three rates that matter."""
-    names = ("right", "wrong", "abstained", "asked", "failed")
-    print(f"\n{'kind':14}" + "".join(f"{n:>11}" for n in names))
-    for kind in dict.fromkeys(k for k, _ in outcomes):
-        counts = Counter(o for k, o in outcomes if k == kind)
-        print(f"{kind:14}" + "".join(f"{counts[n]:>11}" for n in names))
-    counts = Counter(o for _, o in outcomes)
-    total = max(len(outcomes), 1)
-    print(f"{'all':14}" + "".join(f"{counts[n]:>11}" for n in names))
-    shares = f"right {counts['right'] / total:.1%}, wrong {counts['wrong'] / total:.1%}"
-    print(f"\n{shares}, median {statistics.median(seconds) * 1000:.0f} ms")
 
 
 if __name__ == "__main__":
