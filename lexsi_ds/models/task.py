@@ -24,6 +24,7 @@ LeftOutReason = Literal[
     "high_cardinality",
     "date",
     "leak",
+    "by_hand",
 ]
 
 
@@ -62,6 +63,14 @@ class Apart(Value):
     """Why they stand apart: "in debt already"."""
 
 
+class Split(Value):
+    """How rows are held out to validate: at random within each class, or a stretch of time after the other."""
+
+    by: Literal["rows", "time"] = "rows"
+    folds: int | None = None
+    """None: as many as suit the number of rows."""
+
+
 class TaskSpec(Value):
     """One prediction task over one source. The two frames it names carry ``entity_column``, ``features`` and
     ``display_columns``; the context frame also carries ``target_column`` (0 or 1 for classification)."""
@@ -96,3 +105,6 @@ class TaskSpec(Value):
     """No row has an unknown outcome: current rows are scored by models that did not see them, and labelled so."""
     notes: tuple[str, ...] = ()
     """Caveats about the data, in sentences: missing dates, blank values, unfinished cohorts."""
+    split: Split = Split()
+    edits: tuple[str, ...] = ()
+    """What a person changed before it trained, in sentences; the model card shows it."""

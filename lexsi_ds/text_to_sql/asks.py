@@ -6,44 +6,42 @@ A prediction is recognised by its words and by an outcome or rows that this sour
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import pandas as pd
 
 from lexsi_ds.knowledge.model import Condition, Outcome, SemanticModel
+from lexsi_ds.text_to_sql import predict_form
 from lexsi_ds.text_to_sql.cues import EXPLAIN_LEADS, EXPLAIN_WORDS, NEXT_WORDS, PREDICT_CUES, STRONG, WEAK
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.lexicon import Lexicon
-from lexsi_ds.text_to_sql.reading import Evidence, Explain, NextPage
+from lexsi_ds.text_to_sql.reading import Clarify, Evidence, Explain, NextPage
 from lexsi_ds.text_to_sql.sqltext import Names, ident, text_literal
 from lexsi_ds.text_to_sql.tagger import Item, Tagged, tag
+from lexsi_ds.text_to_sql.task_draft import TaskDraft
 from lexsi_ds.text_to_sql.tokens import tokenise
 
 _MOST_ROWS = 1000
 _RISK_WORDS = ("risk", "worr", "danger", "vulnerable", "endanger", "watch", "threat")
 
 
-@dataclass(frozen=True)
-class PredictionAsk:
-    """A prediction that was asked for."""
-
-    outcome: Outcome
-    only: tuple[Condition, ...]
-    only_text: str
-    top_k: int
-    wants_why: bool
-    evidence: tuple[Evidence, ...]
-
-
-def prediction(question: str, lexicon: Lexicon, names: Names, *, forced: bool) -> PredictionAsk | None:
-    """The prediction that a question asks for; None when it asks for none. Raises when a part of it means nothing."""
+def prediction(question: str, lexicon: Lexicon, names: Names, *, forced: bool) -> TaskDraft | Clarify | None:
+    """The prediction that a question asks for, or the question which is meant; None when it asks for none. Raises when a part
+    of it means nothing."""
+    form = predict_form.read(question, lexicon, names)
+    if form is not None:
+        return form
     tagged = tag(question, lexicon, names.handle.today, PREDICT_CUES)
     if not forced and not _predicts(tagged):
         return None
     outcome, named = _outcome(tagged, lexicon.model, forced=forced)
-    if outcome is None:
-        return None
-    return _Reader(tagged, outcome, names, named=named).read()
+    if outcome is not None:
+        return _Reader(tagged, outcome, names, named=named).read(question)
+    spoken = forced or any(i.kind == STRONG and i.words[0] in _SAYS_PREDICT for i in tagged.items)
+    return predict_form.unnamed(tagged, question, names) if spoken else None
+
+
+_SAYS_PREDICT = frozenset({"predict", "prediction", "predicting", "predicted", "forecast", "forecasting", "train", "model"})
+"""Words that ask for a prediction whatever stands beside them."""
 
 
 def _predicts(tagged: Tagged) -> bool:
@@ -80,7 +78,7 @@ class _Reader:
         self.only_text: list[str] = []
         self.evidence: list[Evidence] = [Evidence(words=a, became=f"{b} (spelling)") for a, b in tagged.repairs]
 
-    def read(self) -> PredictionAsk:
+    def read(self, question: str) -> TaskDraft:
         left: list[str] = []
         items = tuple(i for i in self.tagged.items if i.kind not in ("stop", "mark"))
         for i, item in enumerate(items):
@@ -90,8 +88,17 @@ class _Reader:
             raise NotUnderstood(tuple(left), f"that has no part in predicting {self.outcome.label} here")
         if not self.named:
             self._note(self._risk(), f"{self.outcome.label}, the outcome that is recorded here")
-        return PredictionAsk(
-            self.outcome, tuple(self.only), ", ".join(self.only_text), self.top_k, self.why, tuple(self.evidence)
+        outcome = self.outcome
+        return TaskDraft(
+            question=question,
+            table=outcome.table,
+            outcome=outcome.id,
+            column=predict_form.target_column(outcome),
+            only=tuple(self.only),
+            only_text=", ".join(self.only_text),
+            top_k=self.top_k,
+            wants_why=self.why,
+            evidence=tuple((e.words, e.became) for e in self.evidence),
         )
 
     def _risk(self) -> Item:

@@ -19,11 +19,12 @@ from lexsi_ds.text_to_sql import asks, gate
 from lexsi_ds.text_to_sql.analytic import analytic
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.lexicon import LEXICONS, Lexicon
-from lexsi_ds.text_to_sql.predictive import build_task
-from lexsi_ds.text_to_sql.reading import Analytic, CannotAnswer, Clarify, OffTopic, Predictive, Reading
+from lexsi_ds.text_to_sql.predictive import task_reading
+from lexsi_ds.text_to_sql.reading import Analytic, CannotAnswer, Clarify, OffTopic, Reading
 from lexsi_ds.text_to_sql.sqltext import Names
 from lexsi_ds.text_to_sql.suggest import suggestions
 from lexsi_ds.text_to_sql.tagger import tag
+from lexsi_ds.text_to_sql.task_draft import TaskDraft
 
 Mode = Literal["analytic", "predictive", "auto"]
 _LONGEST = 4_000
@@ -88,9 +89,11 @@ def _read(question: str, source: Source, previous: Reading | None, mode: Mode) -
         explained = asks.explanation(question, source.lexicon, source.names.model, source.query)
         if explained is not None:
             return explained
-        ask = asks.prediction(question, source.lexicon, source.names, forced=mode == "predictive")
-        if ask is not None:
-            return _predictive(question, source, ask)
+        asked = asks.prediction(question, source.lexicon, source.names, forced=mode == "predictive")
+        if isinstance(asked, Clarify):
+            return asked
+        if asked is not None:
+            return _predictive(source, asked)
         if mode == "predictive":
             raise NotUnderstood(("the outcome",), "it names nothing that can be predicted here")
     return analytic(
@@ -111,27 +114,11 @@ def _parts(question: str, source: Source, previous: Reading | None, mode: Mode) 
     return parts
 
 
-def _predictive(question: str, source: Source, ask: asks.PredictionAsk) -> Reading:
-    names = source.names
+def _predictive(source: Source, draft: TaskDraft) -> Reading:
     try:
-        task = build_task(
-            names.handle,
-            names.model,
-            ask.outcome,
-            source.query,
-            question=question,
-            only=ask.only,
-            only_text=ask.only_text,
-        )
+        return task_reading(draft, source.names, source.query)
     except BadInput as bad:
         return CannotAnswer(reason=str(bad), words=(), suggestions=_suggested(source))
-    noun = names.model.table(ask.outcome.table).plural
-    reading = (
-        f"Rank {task.unknown_meaning} by the probability of {ask.outcome.label} ({ask.outcome.positive_meaning}), learned from"
-        f" {task.known_meaning}; the first {ask.top_k}"
-    )
-    del noun
-    return Predictive(task=task, reading=reading, evidence=ask.evidence, top_k=ask.top_k, wants_why=ask.wants_why)
 
 
 def _about_the_data(question: str, source: Source) -> bool:

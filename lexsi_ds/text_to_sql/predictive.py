@@ -9,7 +9,7 @@ from __future__ import annotations
 from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.errors import BadInput
 from lexsi_ds.knowledge.model import ColumnModel, Condition, Outcome, SemanticModel
-from lexsi_ds.models.task import Apart, TaskSpec
+from lexsi_ds.models.task import Apart, LeftOut, Split, TaskSpec
 from lexsi_ds.text_to_sql.features import (
     CUTOFF,
     ROWS,
@@ -22,7 +22,42 @@ from lexsi_ds.text_to_sql.features import (
 )
 from lexsi_ds.text_to_sql.histories import histories, history_features, without_history_sql
 from lexsi_ds.text_to_sql.probes import Query, count, probe_columns
+from lexsi_ds.text_to_sql.reading import Evidence, Predictive
 from lexsi_ds.text_to_sql.sqltext import Names, ident
+from lexsi_ds.text_to_sql.task_draft import TaskDraft, doubts, edits, outcome_of, target_values
+
+
+def task_reading(draft: TaskDraft, names: Names, query: Query) -> Predictive:
+    """The reading of a task, edited or not. Raises BadInput where nothing can be learned that way."""
+    values = target_values(draft, names, query)
+    outcome = outcome_of(draft, names, values)
+    task = build_task(
+        names.handle,
+        names.model,
+        outcome,
+        query,
+        question=draft.question,
+        only=draft.only,
+        only_text=draft.only_text,
+        approved=frozenset(draft.put_back),
+        taken_out=frozenset(draft.taken_out),
+        split=draft.split,
+    )
+    task = task.model_copy(update={"edits": edits(draft, names, task)})
+    reading = (
+        f"Rank {task.unknown_meaning} by the probability of {outcome.label} ({outcome.positive_meaning}), learned from"
+        f" {task.known_meaning}; the first {draft.top_k}"
+    )
+    return Predictive(
+        task=task,
+        reading=reading,
+        evidence=tuple(Evidence(words=w, became=b) for w, b in draft.evidence),
+        top_k=draft.top_k,
+        wants_why=draft.wants_why,
+        draft=draft.model_dump(mode="json"),
+        values=values,
+        doubts=doubts(draft, outcome, names),
+    )
 
 
 def build_task(
@@ -35,19 +70,27 @@ def build_task(
     only: tuple[Condition, ...] = (),
     only_text: str = "",
     approved: frozenset[str] = frozenset(),
+    taken_out: frozenset[str] = frozenset(),
+    split: Split | None = None,
 ) -> TaskSpec:
     """The task of predicting ``outcome``. ``only`` narrows the rows to score, never those that train; ``approved`` holds
-    ``table.column`` of undated or protected columns that a person put back."""
+    ``table.column`` of undated or protected columns that a person put back, ``taken_out`` names of features to leave out."""
     scene = _scene(handle, model, outcome, approved)
     plan = Plan()
     _gather(scene, plan, query)
+    _take_out(plan, taken_out)
     if not plan.features:
         raise BadInput(
             f"No column of {scene.entity.name} was known before the outcome, so nothing can be learned.",
             where=scene.entity.name,
             to_do="Approve columns that were, or connect data with dates.",
         )
+    if split is not None and split.by == "time" and scene.cutoff is None:
+        raise BadInput(f"{scene.entity.plural.capitalize()} have no dates to split by.", where=scene.entity.name,
+                       to_do="Hold rows out at random.")  # fmt: skip
     display = _display(scene)
+    if split is not None and split.by == "time" and scene.cutoff and scene.cutoff not in display:
+        display = (*display, scene.cutoff)
     unknown = (*outcome.unknown, *only)
     plan.notes += _notes(scene, plan)
     return TaskSpec(
@@ -71,7 +114,22 @@ def build_task(
         apart=_apart(outcome),
         out_of_fold=outcome.out_of_fold,
         notes=tuple(plan.notes),
+        split=split or Split(),
     )
+
+
+def _take_out(plan: Plan, names: frozenset[str]) -> None:
+    """Leave out features that a person took out; a name that is none of them is an error, not a shrug."""
+    known = {s.feature.name: s.feature for s in plan.features}
+    strange = sorted(names - known.keys())
+    if strange:
+        raise BadInput(f"{', '.join(strange)} is no column of this task.", where="task", to_do="Choose among those it lists.")
+    plan.features = [s for s in plan.features if s.feature.name not in names]
+    plan.left_out += [
+        LeftOut(name=name, table=feature.tables[0] if feature.tables else "", reason="by_hand",
+                detail=f"{feature.label[:1].upper()}{feature.label[1:]} was taken out by hand.")
+        for name, feature in known.items() if name in names
+    ]  # fmt: skip
 
 
 def _scene(handle: DatasetHandle, model: SemanticModel, outcome: Outcome, approved: frozenset[str]) -> Scene:

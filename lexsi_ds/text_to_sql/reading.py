@@ -55,6 +55,12 @@ class Predictive(Value):
     evidence: tuple[Evidence, ...] = ()
     top_k: int = 10
     wants_why: bool = True
+    draft: dict | None = None
+    """The task as a person may change it before it trains (`task_draft.TaskDraft` as JSON)."""
+    values: tuple[tuple[str, str, int], ...] = ()
+    """Values of the target's column: as stored, as read, number of rows. An empty one stands for missing."""
+    doubts: tuple[str, ...] = ()
+    """Why a person should look at the task before it trains; empty when it is certain."""
 
 
 class Explain(Value):
