@@ -28,9 +28,6 @@ def draw(app: Application, actor: Actor, handle: DatasetHandle) -> None:
     if len(handle.tables) < 2:
         st.info("A source of one table has no relationships.", icon=":material/info:")
         return
-    if any(t.live is not None for t in handle.tables):
-        st.info("Tables that stay in their database are not scanned for relationships.", icon=":material/info:")
-        return
     with st.spinner("Looking for keys and relationships"):
         found = app.relations.of(actor, handle.source_id)
     shown = [r for r in found.relations if r.state != "rejected"]
@@ -39,11 +36,19 @@ def draw(app: Application, actor: Actor, handle: DatasetHandle) -> None:
         alt=f"{figures.counted(len(handle.tables), 'table')} and {figures.counted(len(shown), 'relationship')}",
     )
     st.caption("Solid lines are used by joins; dotted ones are suggestions until they are confirmed.")
+    if any(t.live is not None for t in handle.tables):
+        st.caption(
+            "Tables in place are tried on their first 20,000 rows; those of more than a million rows only as declared there."
+        )
+    if found.failed:
+        st.warning(f"Only declared relationships are shown: {plain(found.failed, 300)}", icon=":material/warning:")
     tables.card_head("Relationships", figures.counted(len(found.relations), "relationship"))
     for relation in found.relations[:MOST]:
         _line(app, actor, handle.source_id, relation)
     if len(found.relations) > MOST:
         st.caption(f"Showing {MOST} of {figures.count(len(found.relations))}.")
+    for composite in found.composites[:MOST]:
+        _together(composite)
     _add(app, actor, handle)
 
 
@@ -61,6 +66,17 @@ def _line(app: Application, actor: Actor, source_id: str, relation: Any) -> None
             _choice(app, actor, source_id, relation.ends, "reject", "Reject", "close", key)
         if relation.state in ("confirmed", "rejected"):
             _choice(app, actor, source_id, relation.ends, "forget", "Undo", "undo", key)
+
+
+def _together(composite: Any) -> None:
+    """A foreign key of several columns: known, and no join of a question takes it."""
+    own, there = (", ".join(plain(c, 40) for c in columns) for columns in (composite.child_columns, composite.parent_columns))
+    with st.container(border=True):
+        st.markdown(
+            f"**{plain(composite.child, 40)}** {own} :material/arrow_right_alt: **{plain(composite.parent, 40)}** {there} "
+            ":gray-badge[:material/key: Several columns]  \n:gray[declared by the database; questions join by one column, so this "
+            "one is for the SQL editor]"
+        )
 
 
 def _evidence(relation: Any) -> str:

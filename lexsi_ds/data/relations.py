@@ -9,15 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import Literal
 
-from lexsi_ds.data.handle import Column, Table, Value
+from lexsi_ds.data.handle import Column, Table
 from lexsi_ds.data.key_names import OWN_NAME, looks_like_key, name_score, names_own_row
 from lexsi_ds.data.profile import EXACT_ROWS
+from lexsi_ds.data.relation_values import Declared, Key, Relation
 from lexsi_ds.data.statistics import Query
 
 SAMPLE_VALUES = 50_000
 """Most distinct values of a child that are tried."""
+LIVE_CHILD_ROWS = 20_000
+"""Most rows of a table read in place from which a child's values are taken."""
+LIVE_PARENT_ROWS = 1_000_000
+"""Most rows of a table read in place that is tried as a parent: all its keys are fetched for it."""
 _BATCH = 16
 _FOUND, _SUGGESTED = 0.75, 0.5
 _STRONG_NAME = 0.85
@@ -25,70 +29,6 @@ _CODES_LEAST = 20
 """Fewest distinct texts that suggest a link without a name."""
 _PAIR_COLUMNS = 5
 _WHOLE = ("INT", "HUGEINT", "BIGINT", "VARCHAR", "UUID", "DATE")
-
-Origin = Literal["declared", "found", "added"]
-State = Literal["found", "suggested", "confirmed", "rejected"]
-
-
-class ForeignKey(Value):
-    """A foreign key that a database declares, of one column or several, in the names of the handle's tables."""
-
-    columns: tuple[str, ...]
-    table: str
-    to: tuple[str, ...]
-
-
-class Declared(Value):
-    """What a database says of a table."""
-
-    primary: tuple[str, ...] = ()
-    foreign: tuple[ForeignKey, ...] = ()
-
-
-class Key(Value):
-    """The column (or columns) that tell the rows of a table apart."""
-
-    table: str
-    columns: tuple[str, ...]
-    origin: Origin
-    score: float
-    """1 when declared or plainly named; less the less the name says."""
-
-
-class Relation(Value):
-    """Rows of ``child`` point to rows of ``parent``. Shares are 0 to 1; ``state`` is what a person made of it."""
-
-    child: str
-    child_column: str
-    parent: str
-    parent_column: str
-    origin: Origin = "found"
-    state: State = "found"
-    score: float = 0.0
-    name_score: float = 0.0
-    inclusion: float = 0.0
-    """Share of the child's distinct values that the parent has."""
-    tried: int = 0
-    """Distinct values that were tried."""
-    missing: int = 0
-    """Of them, those that the parent does not have."""
-    coverage: float = 0.0
-    """Share of the parent's values that the child uses."""
-    one_to_one: bool = False
-    """No two rows of the child point to one row of the parent."""
-    to_key: bool = False
-    """No value of the parent's column repeats, so that a join meets at most one row."""
-
-    @property
-    def ends(self) -> tuple[str, str, str, str]:
-        """What tells it apart from others."""
-        return self.child, self.child_column, self.parent, self.parent_column
-
-    @property
-    def usable(self) -> bool:
-        """Whether joins may use it."""
-        return self.state in ("found", "confirmed")
-
 
 def find_keys(tables: Sequence[Table], declared: Mapping[str, Declared], query: Query) -> tuple[Key, ...]:
     """The key of each table that has one. ``declared`` by table name."""
@@ -118,11 +58,19 @@ def find_relations(
     return tuple(sorted(_one_each(_one_way(good, named)), key=lambda r: r.ends))
 
 
+def untried(tables: Sequence[Table], declared: Mapping[str, Declared]) -> tuple[Relation, ...]:
+    """What is declared alone, for tables that could not be asked."""
+    named = {table.name: table for table in tables}
+    said = [r for table in tables for r in _declared(table, declared.get(table.name, Declared()), named)]
+    return tuple(sorted(_one_each(said), key=lambda r: r.ends))
+
+
 def measure(relations: Sequence[Relation], tables: Mapping[str, Table], query: Query) -> list[Relation]:
-    """The relations with what the data says of each."""
-    measured = []
-    for start in range(0, len(relations), _BATCH):
-        batch = relations[start : start + _BATCH]
+    """The relations with what the data says of each; those whose parent is too large to be fetched are as they were."""
+    asked = [r for r in relations if not _too_far(tables[r.parent])]
+    measured = [r for r in relations if _too_far(tables[r.parent])]
+    for start in range(0, len(asked), _BATCH):
+        batch = asked[start : start + _BATCH]
         sql = " UNION ALL ".join(_inclusion(i, r, tables) for i, r in enumerate(batch))
         found = {row["i"]: row for row in query(sql)}
         for i, relation in enumerate(batch):
@@ -139,6 +87,11 @@ def measure(relations: Sequence[Relation], tables: Mapping[str, Table], query: Q
     return measured
 
 
+def _too_far(table: Table) -> bool:
+    """Whether it stays where it is and is too large to be tried as a parent."""
+    return table.live is not None and table.rows > LIVE_PARENT_ROWS
+
+
 def _single_key(table: Table, query: Query) -> Key | None:
     unique = [(place, c) for place, c in enumerate(table.columns) if _may_be_key(table, c)]
     ranked = sorted(unique, key=lambda each: (-_key_score(table, each[1], each[0]), each[0]))
@@ -150,6 +103,8 @@ def _single_key(table: Table, query: Query) -> Key | None:
 
 
 def _may_be_key(table: Table, column: Column) -> bool:
+    if _too_far(table):  # its columns were counted over a part of the rows
+        return False
     whole = any(mark in column.type.upper() for mark in _WHOLE) or column.type.upper().endswith(",0)")
     few = 0.8 * table.rows if table.rows > EXACT_ROWS else table.rows
     return table.rows > 0 and whole and not column.nulls and column.distinct >= few
@@ -171,7 +126,7 @@ def _all_differ(column: Column, query: Query, table: Table) -> bool:
 
 def _pair_key(table: Table, query: Query) -> Key | None:
     """Two columns called like keys that together tell all rows apart."""
-    if table.rows < 2:
+    if table.rows < 2 or _too_far(table):
         return None
     like = [c for c in table.columns if looks_like_key(c.name) and not c.nulls][:_PAIR_COLUMNS]
     for a, b in combinations(like, 2):
@@ -185,7 +140,7 @@ def _pair_key(table: Table, query: Query) -> Key | None:
 
 
 def _declared(table: Table, said: Declared, named: Mapping[str, Table]) -> Iterable[Relation]:
-    """Foreign keys of one column each; one of several columns is no single join and is left to the key list."""
+    """Foreign keys of one column each; those of several are `composites`."""
     for foreign in said.foreign:
         parent = named.get(foreign.table)
         if parent is None or len(foreign.columns) != 1 or len(foreign.to) != 1:
@@ -194,13 +149,14 @@ def _declared(table: Table, said: Declared, named: Mapping[str, Table]) -> Itera
         if column is not None and key is not None:
             yield Relation(
                 child=table.name, child_column=column.name, parent=parent.name, parent_column=key.name, origin="declared",
-                name_score=name_score(table.name, column.name, parent.name, key.name),
+                name_score=name_score(table.name, column.name, parent.name, key.name), to_key=True,
             )
 
 
 def _proposed(tables: Sequence[Table], keys: Sequence[Key]) -> list[Relation]:
     single = {key.table: key.columns[0] for key in keys if len(key.columns) == 1}
-    parents = [(p, c) for p in tables for c in p.columns if c.name == single.get(p.name) or _is_code(p, c)]
+    near = [table for table in tables if not _too_far(table)]
+    parents = [(p, c) for p in near for c in p.columns if c.name == single.get(p.name) or _is_code(p, c)]
     found = []
     for child in tables:
         for column in child.columns:
@@ -250,7 +206,10 @@ def _within(column: Column, key: Column) -> bool:
 def _inclusion(i: int, relation: Relation, tables: Mapping[str, Table]) -> str:
     child, parent = tables[relation.child], tables[relation.parent]
     name, key = _quoted(relation.child_column), _quoted(relation.parent_column)
-    values = f"SELECT DISTINCT {name} AS v FROM {_quoted(relation.child)} WHERE {name} IS NOT NULL"
+    rows = _quoted(relation.child)
+    if child.live is not None:
+        rows = f"(SELECT {name} FROM {rows} LIMIT {LIVE_CHILD_ROWS}) AS r"
+    values = f"SELECT DISTINCT {name} AS v FROM {rows} WHERE {name} IS NOT NULL"
     if _column(child, relation.child_column).distinct > SAMPLE_VALUES:
         values = f"SELECT v FROM ({values}) AS a ORDER BY hash(v), v LIMIT {SAMPLE_VALUES}"
     column = _column(parent, relation.parent_column)

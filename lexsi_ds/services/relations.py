@@ -12,16 +12,19 @@ from pydantic import ValidationError
 
 from lexsi_ds.data.handle import DatasetHandle, Table, Value
 from lexsi_ds.data.key_names import name_score
-from lexsi_ds.data.relations import Declared, ForeignKey, Key, Relation, find_keys, find_relations, measure
+from lexsi_ds.data.relation_values import Composite, Declared, ForeignKey, Key, Relation, composites
+from lexsi_ds.data.relations import find_keys, find_relations, measure, untried
 from lexsi_ds.data.sql import SqlRunner
 from lexsi_ds.data.statistics import Rows
-from lexsi_ds.errors import BadInput, Denied, NotFound
+from lexsi_ds.errors import BadInput, Denied, NotFound, SqlFailed, WorkerFailed
 from lexsi_ds.services.access import Actor
 from lexsi_ds.services.catalog import Catalog
 from lexsi_ds.store.db import Store
 from lexsi_ds.store.relations import Choice, ChoiceRecord, Ends, RelationRows
 from lexsi_ds.store.sources import Sources, VersionRecord
 
+_FAR_S = 30.0
+"""Most seconds that one look at tables of a far side may take; beyond, only what is declared is used."""
 _LEAVES_OUT = re.compile(r"[^\w]+")
 
 
@@ -32,6 +35,10 @@ class RelationSet(Value):
     snapshot_id: str
     keys: tuple[Key, ...] = ()
     relations: tuple[Relation, ...] = ()
+    composites: tuple[Composite, ...] = ()
+    """Declared foreign keys of several columns: shown, not used by joins, which take one column."""
+    failed: str | None = None
+    """Why the tables could not be asked, so that only what is declared is here."""
 
 
 class Relations:
@@ -40,6 +47,7 @@ class Relations:
     def __init__(self, store: Store, catalog: Catalog, sql: SqlRunner) -> None:
         self._catalog, self._sql = catalog, sql
         self._rows, self._sources = RelationRows(store), Sources(store)
+        self._failed: dict[str, RelationSet] = {}
 
     def of(self, actor: Actor, source_id: str, snapshot_id: str | None = None) -> RelationSet:
         """Keys and relationships of a snapshot (the newest by default), looked for when nobody has yet."""
@@ -63,8 +71,8 @@ class Relations:
 
     def for_joins(self, handle: DatasetHandle) -> tuple[Relation, ...]:
         """All that is known of a handle's relationships, for the semantic model: usable ones, and rejected ones to leave out."""
-        if len(handle.tables) < 2 or any(t.live is not None for t in handle.tables):
-            return ()  # tables that stay in their database are not scanned for it
+        if len(handle.tables) < 2:
+            return ()
         return self._of(handle).relations
 
     def _choose(self, actor: Actor, source_id: str, ends: Ends, choice: Choice | None) -> RelationSet:
@@ -91,6 +99,8 @@ class Relations:
         return found.model_copy(update={"relations": tuple(sorted(kept, key=lambda r: r.ends))})
 
     def _found(self, handle: DatasetHandle) -> RelationSet:
+        if handle.snapshot_id in self._failed:
+            return self._failed[handle.snapshot_id]
         body = self._rows.found(handle.snapshot_id)
         if body is not None:
             try:
@@ -99,10 +109,21 @@ class Relations:
                 pass  # of another version of this program: looked for again, and shown from memory
         tables = [t for t in handle.tables if t.rows]
         said = self._declared(handle)
-        keys = find_keys(tables, said, lambda sql: self._query(handle, sql))
-        relations = find_relations(tables, keys, said, lambda sql: self._query(handle, sql))
-        made = RelationSet(source_id=handle.source_id, snapshot_id=handle.snapshot_id, keys=keys, relations=relations)
+        made = RelationSet(source_id=handle.source_id, snapshot_id=handle.snapshot_id, composites=composites(tables, said))
+        try:
+            keys = find_keys(tables, said, lambda sql: self._query(handle, sql))
+            relations = find_relations(tables, keys, said, lambda sql: self._query(handle, sql))
+        except (SqlFailed, WorkerFailed) as error:
+            if all(t.live is None for t in handle.tables):
+                raise
+            return self._remember(made.model_copy(update={"relations": untried(tables, said), "failed": error.what}))
+        made = made.model_copy(update={"keys": keys, "relations": relations})
         self._rows.keep(handle.snapshot_id, made.model_dump(mode="json"))
+        return made
+
+    def _remember(self, made: RelationSet) -> RelationSet:
+        """Of a far side that could not be asked: for this process alone, so that each question does not wait again."""
+        self._failed[made.snapshot_id] = made
         return made
 
     def _measured(self, handle: DatasetHandle, added: list[ChoiceRecord]) -> list[Relation]:
@@ -128,7 +149,8 @@ class Relations:
         return declared_keys(parts.tables) if parts is not None else {}
 
     def _query(self, handle: DatasetHandle, sql: str) -> Rows:
-        result = self._sql.run(handle, sql)
+        far = any(t.live is not None for t in handle.tables)
+        result = self._sql.run(handle, sql, timeout_s=_FAR_S if far else None)
         try:
             return result.arrow().to_pylist()
         finally:
@@ -141,17 +163,19 @@ def declared_keys(records: tuple[VersionRecord, ...]) -> dict[str, Declared]:
     ``read_options["keys"]`` holds ``{"primary": [column], "foreign": [{"columns": [..], "table": name, "to": [..]}]}``, where a
     table may be named with its schema.
     """
-    names: dict[str, str] = {}
+    exact: dict[str, str] = {}
     for record in records:
-        schema, table = record.read_options.get("schema"), record.read_options.get("table", record.name)
-        names[f"{schema}.{table}".casefold()] = names[str(table).casefold()] = record.name
+        schema, table = record.read_options.get("schema"), str(record.read_options.get("table", record.name))
+        exact[f"{schema}.{table}" if schema else table] = record.name
+    folded = {name.casefold(): here for name, here in exact.items()}
     found = {}
     for record in records:
         body = record.read_options.get("keys")
         if isinstance(body, dict):
             foreign = [
-                ForeignKey(columns=tuple(each["columns"]), table=names[each["table"].casefold()], to=tuple(each["to"]))
-                for each in body.get("foreign", ()) if each["table"].casefold() in names
+                ForeignKey(columns=tuple(each["columns"]), table=here, to=tuple(each["to"]))
+                for each in body.get("foreign", ())
+                if (here := exact.get(each["table"]) or folded.get(each["table"].casefold())) is not None
             ]
             found[record.name] = Declared(primary=tuple(body.get("primary", ())), foreign=tuple(foreign))
     return found
@@ -163,7 +187,7 @@ def diagram(found: RelationSet, handle: DatasetHandle) -> str:
     names = _safe_names([t.name for t in handle.tables])
     keys = {k.table: set(k.columns) for k in found.keys}
     shown = [r for r in found.relations if r.state != "rejected" and r.child in names and r.parent in names]
-    linked = {(r.child, r.child_column) for r in shown}
+    linked = {(r.child, r.child_column) for r in shown} | {(c.child, name) for c in found.composites for name in c.child_columns}
     lines = ["erDiagram"]
     for table in handle.tables:
         lines.append(f"    {names[table.name]} {{")
@@ -174,6 +198,10 @@ def diagram(found: RelationSet, handle: DatasetHandle) -> str:
         line = "--" if r.usable else ".."
         label = _LEAVES_OUT.sub(" ", r.child_column).strip() or "link"
         lines.append(f'    {names[r.child]} {many}{line}|| {names[r.parent]} : "{label}"')
+    for c in found.composites:
+        if c.child in names and c.parent in names:
+            label = ", ".join(_LEAVES_OUT.sub(" ", column).strip() or "link" for column in c.child_columns)
+            lines.append(f'    {names[c.child]} }}o..|| {names[c.parent]} : "{label}"')
     return "\n".join(lines)
 
 
