@@ -13,15 +13,19 @@ import pandas as pd
 from lexsi_ds.data.handle import Column, DatasetHandle, Table
 from lexsi_ds.data.relations import Relation
 from lexsi_ds.knowledge import thesaurus as th
-from lexsi_ds.knowledge.chosen_links import with_relations
+from lexsi_ds.knowledge.auto_columns import column_of, looks_like_key
+from lexsi_ds.knowledge.chosen_links import own_links, with_relations
+from lexsi_ds.knowledge.column_words import without_doubles
+from lexsi_ds.knowledge.comments import commented, wanted_codes
 from lexsi_ds.knowledge.distinct import distinct_values, quoted
-from lexsi_ds.knowledge.flags import flag_meanings, metrics_of, outcomes_of
-from lexsi_ds.knowledge.model import ColumnModel, ColumnRole, Disambiguation, Relationship, SemanticModel, TableModel
-from lexsi_ds.knowledge.stored import StoredAs, stored_as
+from lexsi_ds.knowledge.flags import metrics_of, outcomes_of
+from lexsi_ds.knowledge.formulas import formulas_of
+from lexsi_ds.knowledge.model import ColumnModel, Disambiguation, Relationship, SemanticModel, TableModel
+from lexsi_ds.knowledge.roles import role_nouns
+from lexsi_ds.knowledge.stored import stored_as
 from lexsi_ds.knowledge.words import plural, singular, split_name
 
 ValueReader = Callable[[str], pd.DataFrame]
-_CATEGORY_MOST = 60
 
 
 def automatic_model(
@@ -32,33 +36,53 @@ def automatic_model(
 
     ``relations`` were found in the data or chosen by a person: they add links, and take rejected ones away.
     """
-    tables, columns = [], []
+    tables: list[TableModel] = []
+    columns: list[ColumnModel] = []
     for table in handle.tables:
-        open_columns = [c for c in table.columns if (table.name, c.name) not in known]
-        stored = stored_as(table, [c.name for c in open_columns if c.family == "text" and c.distinct > 2], values)
-        short = [c.name for c in open_columns if c.family == "text" and 1 <= c.distinct <= 2 and not c.masked]
-        texts = distinct_values(table.name, short, values)
-        key = _key_of(table)
-        of_table = [_column(table, c, key, stored.get(c.name), texts.get(c.name, [])) for c in table.columns]
+        model, of_table = _derived(table, values, known, alone=len(handle.tables) == 1)
+        tables.append(model)
         columns += of_table
-        tables.append(_table(table, key, of_table, alone=len(handle.tables) == 1))
     links = with_relations(_relationships(handle, tables, values), handle, tables, relations)
-    linked = {(r.child, r.child_column) for r in links}
+    links = [_with_nouns(link, tables) for link in links]
+    own = own_links(handle, tables, relations)
+    linked = {(r.child, r.child_column) for r in (*links, *own)}
     columns = [
-        c.model_copy(update={"role": "link"}) if (c.table, c.name) in linked and c.role != "key" else c for c in columns
+        c.model_copy(update={"role": "link", "additive": False}) if (c.table, c.name) in linked and c.role != "key" else c
+        for c in columns
     ]
     bridges = {t.name for t in tables if _only_links(t, columns)}
     tables = [t.model_copy(update={"bridge": t.name in bridges}) for t in tables]
-    model = SemanticModel(tables=tuple(tables), columns=tuple(columns), relationships=tuple(links))
+    model = SemanticModel(tables=tuple(tables), columns=tuple(columns), relationships=tuple(links), hierarchies=own)
     model = model.model_copy(update={"metrics": metrics_of(model)})
     shared = _shared_names(model)
     return model.model_copy(
         update={
+            "formulas": formulas_of(handle, tables, columns),
             "outcomes": outcomes_of(model),
             "disambiguations": shared,
             "ambiguous": tuple(d.noun for d in shared),
         }
     )
+
+
+def _derived(
+    table: Table, values: ValueReader, known: frozenset[tuple[str, str]], *, alone: bool
+) -> tuple[TableModel, list[ColumnModel]]:
+    open_columns = [c for c in table.columns if (table.name, c.name) not in known]
+    stored = stored_as(table, [c.name for c in open_columns if c.family == "text" and c.distinct > 2], values)
+    short = [c.name for c in open_columns if c.family == "text" and 1 <= c.distinct <= 2 and not c.masked]
+    coded = [c.name for c in open_columns if wanted_codes(c) and c.name not in short]
+    texts = distinct_values(table.name, [*short, *coded], values)
+    key = _key_of(table)
+    columns = [column_of(table, c, key, stored.get(c.name), texts.get(c.name, [])) for c in table.columns]
+    columns = [commented(c, texts.get(c.name, [])) for c in columns]
+    model = _table(table, key, columns, alone=alone)
+    return model, without_doubles(columns, (model.label, model.plural, *model.synonyms))
+
+
+def _with_nouns(link: Relationship, tables: Sequence[TableModel]) -> Relationship:
+    parent = next(t for t in tables if t.name == link.parent)
+    return link.model_copy(update={"nouns": role_nouns(link.child_column, (parent.label, *parent.synonyms))})
 
 
 def _shared_names(model: SemanticModel) -> tuple[Disambiguation, ...]:
@@ -82,7 +106,7 @@ def _key_of(table: Table) -> str | None:
         for c in table.columns
         if table.rows > 1 and c.distinct == table.rows and not c.nulls and c.family in ("number", "text")
     ]
-    named = [c for c in unique if _looks_like_key(c.name)]
+    named = [c for c in unique if looks_like_key(c.name)]
     own = [
         c
         for c in named
@@ -90,63 +114,6 @@ def _key_of(table: Table) -> str | None:
     ]
     found = own or named
     return found[0].name if found else None
-
-
-def _looks_like_key(name: str) -> bool:
-    words = split_name(name)
-    return bool(words) and words[-1] in th.KEY_ENDINGS
-
-
-def _column(table: Table, column: Column, key: str | None, stored: StoredAs | None, texts: list[str]) -> ColumnModel:
-    words = split_name(column.name)
-    label = " ".join(words) or column.name
-    if stored and stored.kind == "number_text" and _looks_like_key(column.name):
-        stored = None
-    family = (
-        "number"
-        if stored and stored.kind == "number_text"
-        else "date"
-        if stored and stored.kind == "date_text"
-        else column.family
-    )
-    meanings = flag_meanings(column, label, texts)
-    role = _role(table, column, key, family, is_flag=bool(meanings))
-    unique_text = family == "text" and table.rows > 20 and column.distinct > 0.95 * max(1, table.rows - column.nulls)
-    singular_label = " ".join([*words[:-1], singular(words[-1])]) if words else label
-    return ColumnModel(
-        table=table.name,
-        name=column.name,
-        label=label,
-        role=role,
-        synonyms=(*th.COLUMN_SYNONYMS.get(singular_label, ()), *(["".join(words)] if len(words) > 1 else [])),
-        bigger=th.EXTREMES.get(words[-1] if words else "", ((), ()))[0],
-        smaller=th.EXTREMES.get(words[-1] if words else "", ((), ()))[1],
-        additive=family == "number" and bool(set(words) & th.ADDITIVE_WORDS),
-        stored=stored.kind if stored else "native",
-        date_format=stored.date_format if stored else None,
-        values=meanings,
-        protected=column.protected,
-        masked=column.masked,
-        identifier=column.identifier or column.name == key or unique_text,
-        distinct=column.distinct,
-        nulls=column.nulls + (stored.blanks if stored else 0),
-        comment=column.comment or "",
-    )
-
-
-def _role(table: Table, column: Column, key: str | None, family: str, *, is_flag: bool) -> ColumnRole:
-    if column.name == key:
-        return "key"
-    if is_flag:
-        return "flag"
-    if family == "date":
-        return "time"
-    if family == "number":
-        codes = {"zip", "zipcode", "postal", "code", "phone"}
-        return "category" if set(split_name(column.name)) & codes else "measure"
-    if family == "text" and column.distinct <= max(_CATEGORY_MOST, 0) and column.distinct < max(2, table.rows):
-        return "category"
-    return "text"
 
 
 def _table(table: Table, key: str | None, columns: list[ColumnModel], *, alone: bool) -> TableModel:
@@ -162,6 +129,8 @@ def _table(table: Table, key: str | None, columns: list[ColumnModel], *, alone: 
             synonyms.append("person")
     if alone:
         synonyms += ["row", "record", "entry"]
+    if alone and key is None and _are_sales(columns):
+        synonyms += ["sale", "sales"]
     times = [c for c in columns if c.role == "time" and not c.protected]
     labels = [c for c in columns if c.role in ("text", "category") and set(split_name(c.name)) & {"name", "title"}]
     return TableModel(
@@ -175,6 +144,12 @@ def _table(table: Table, key: str | None, columns: list[ColumnModel], *, alone: 
         names=tuple(c.name for c in labels[:2]),
         comment=table.comment or "",
     )
+
+
+def _are_sales(columns: list[ColumnModel]) -> bool:
+    """Whether each row is something sold: it has a price and a date, and the same thing may come twice."""
+    prices = [c for c in columns if c.role == "measure" and c.label in ("price", "sale price", "sales price")]
+    return len(prices) == 1 and any(c.role == "time" for c in columns)
 
 
 def _row_nouns(table: Table, key: str | None) -> list[str]:
@@ -248,7 +223,7 @@ def _names_match(column: str, key: str, parent: TableModel) -> bool:
     words = split_name(column)
     if tuple(words) == tuple(split_name(key)) and len(words) > 1:
         return True
-    return _looks_like_key(column) and " ".join(words[:-1]) in {
+    return looks_like_key(column) and " ".join(words[:-1]) in {
         parent.label,
         *parent.synonyms,
         singular(parent.name.casefold()),

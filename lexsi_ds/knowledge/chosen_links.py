@@ -12,6 +12,7 @@ from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.data.relations import Relation
 from lexsi_ds.knowledge import thesaurus as th
 from lexsi_ds.knowledge.model import Relationship, TableModel
+from lexsi_ds.knowledge.roles import role_nouns
 from lexsi_ds.knowledge.words import split_name
 
 
@@ -34,6 +35,21 @@ def with_relations(
             continue
         links.append(_link(relation, tables))
     return links
+
+
+def own_links(
+    handle: DatasetHandle, tables: Sequence[TableModel], relations: Sequence[Relation]
+) -> tuple[Relationship, ...]:
+    """Links of a table to itself, each with what the parent is called: ``ReportsTo`` leads to the manager."""
+    labels = {t.name: t for t in tables}
+    found = []
+    for relation in relations:
+        if relation.child == relation.parent and relation.usable and _leads_to_one(handle, relation):
+            table = labels[relation.child]
+            nouns = role_nouns(relation.child_column, (table.label, *table.synonyms)) or (f"parent {table.label}",)
+            link = _link(relation, tables)
+            found.append(link.model_copy(update={"nouns": nouns, "role": f"the {table.label}'s {nouns[0]}"}))
+    return tuple(found)
 
 
 def _ends(link: Relationship) -> tuple[str, str, str, str]:

@@ -9,6 +9,12 @@ import re
 import unicodedata
 from functools import lru_cache
 
+
+def of_words(text: str) -> frozenset[str]:
+    """The words of a text as a set: how word lists are written here."""
+    return frozenset(text.split())
+
+
 _IRREGULAR = {
     "people": "person",
     "persons": "person",
@@ -92,7 +98,34 @@ _ABBREVIATIONS: dict[str, str] = {
     "zip": "zip",
     "tel": "telephone",
     "pclass": "passenger class",
+    "cnt": "count",
+    "cd": "code",
+    "wk": "week",
+    "wks": "weeks",
+    "usr": "user",
+    "org": "organization",
+    "mfr": "manufacturer",
+    "mfg": "manufacturing",
+    "fname": "first name",
+    "lname": "last name",
+    "ctry": "country",
+    "descr": "description",
+    "max": "maximum",
+    "min": "minimum",
+    "std": "standard",
+    "grp": "group",
+    "loc": "location",
+    "lng": "longitude",
+    "tot": "total",
+    "pmts": "payments",
 }
+_HEADS = ("date", "name", "id", "price", "code", "number", "type", "status", "amount", "count", "total", "rate", "city", "country")
+_BEFORE = of_words(
+    "order unit ship customer birth hire first last invoice product sale sales start end create created payment postal account loan"
+    " employee supplier vendor category item client user region store branch department line card policy claim patient visit"
+    " transaction purchase delivery due issue open close list cost billing shipping contact company full tax discount"
+)
+"""Words that names without a separator are made of: orderdate, unitprice, customerid."""
 
 
 def fold(text: str) -> str:
@@ -148,14 +181,23 @@ def phrase(text: str) -> tuple[str, ...]:
     return tuple(singular(w) for w in re.findall(r"[a-z0-9]+", bare))
 
 
+@lru_cache(maxsize=50_000)
 def split_name(name: str) -> tuple[str, ...]:
     """The words of an identifier: ``"NumCompaniesWorked"`` -> ``("number", "companies", "worked")``."""
     spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name)
     spaced = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1 \2", spaced)
     spaced = re.sub(r"([A-Za-z]{3,})(\d+)", r"\1 \2", spaced)
     words: list[str] = re.findall(r"[a-z0-9]+", fold(spaced))
-    longer = [_ABBREVIATIONS.get(w, w) for w in words]
+    longer = [_ABBREVIATIONS.get(w) or _unjoined(w) for w in words]
     return tuple(part for w in longer for part in w.split())
+
+
+def _unjoined(word: str) -> str:
+    """Two words that a name writes as one: ``orderdate`` -> ``order date``."""
+    for head in _HEADS:
+        if word.endswith(head) and word[: -len(head)] in _BEFORE:
+            return f"{word[: -len(head)]} {head}"
+    return word
 
 
 def label_of(name: str) -> str:

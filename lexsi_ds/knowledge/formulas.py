@@ -1,0 +1,83 @@
+"""Figures that follow from the shape of a table: revenue, where its rows have a price and a quantity.
+
+Must never: offer one where two columns could be the price, or two the quantity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lexsi_ds.data.handle import DatasetHandle
+from lexsi_ds.knowledge.distinct import quoted
+from lexsi_ds.knowledge.model import ColumnModel, Formula, TableModel
+from lexsi_ds.knowledge.words import of_words, singular, split_name
+
+_PRICES = (("unit", "price"), ("price", "each"), ("price", "per", "unit"), ("sale", "price"), ("sales", "price"), ("price",))
+_QUANTITIES = frozenset({"quantity", "units", "pieces"})
+_MORE = of_words("stock min minimum max maximum level reorder on per available returned ordered")
+_LINES = of_words("line detail order sale invoice transaction basket cart receipt purchase booking")
+"""Words of a table of line items; stock has prices and quantities too, and is no revenue."""
+_WORDS = ("revenue", "sales", "turnover", "sales revenue", "total revenue", "total sales", "sales volume")
+
+
+def formulas_of(handle: DatasetHandle, tables: Sequence[TableModel], columns: Sequence[ColumnModel]) -> tuple[Formula, ...]:
+    """Revenue of every table of line items."""
+    made: list[Formula] = []
+    for table in tables:
+        own = [c for c in columns if c.table == table.name and c.role == "measure" and not c.masked]
+        price, quantity = _price(own), _quantity(own)
+        if price is not None and quantity is not None and _has_lines(table, columns, alone=len(tables) == 1):
+            made.append(_revenue(table, price, quantity, _discount(handle, own), first=not made))
+    return tuple(made)
+
+
+def _has_lines(table: TableModel, columns: Sequence[ColumnModel], *, alone: bool) -> bool:
+    named = {singular(w) for w in split_name(table.name)} & _LINES
+    links = [c for c in columns if c.table == table.name and c.role == "link"]
+    return bool(named) or (alone and table.time is not None) or (len(links) > 1 and table.key not in [c.name for c in links])
+
+
+def _revenue(
+    table: TableModel, price: ColumnModel, quantity: ColumnModel, discount: ColumnModel | None, *, first: bool
+) -> Formula:
+    row = f"{quoted(price.name)} * {quoted(quantity.name)}"
+    text = f"{price.label} times {quantity.label} of each {table.label}"
+    if discount is not None:
+        row += f" * (1 - coalesce({quoted(discount.name)}, 0))"
+        text += f", less {discount.label}"
+    return Formula(
+        id="revenue" if first else f"{table.name}_revenue", label="revenue", table=table.name, words=_WORDS,
+        expression=f"SUM({row})", row=row, fn="sum", unit=price.unit, text=f"sum of {text}",
+    )
+
+
+def _price(own: list[ColumnModel]) -> ColumnModel | None:
+    for wanted in _PRICES:
+        found = [c for c in own if tuple(split_name(c.name))[-len(wanted) :] == wanted]
+        if found:
+            return found[0] if len(found) == 1 and _native(found[0]) else None
+    return None
+
+
+def _quantity(own: list[ColumnModel]) -> ColumnModel | None:
+    found = [c for c in own if set(split_name(c.name)) & _QUANTITIES and not set(split_name(c.name)) & _MORE]
+    return found[0] if len(found) == 1 and _native(found[0]) else None
+
+
+def _discount(handle: DatasetHandle, own: list[ColumnModel]) -> ColumnModel | None:
+    """The discount, when it is a share of the price: between 0 and 1."""
+    found = [c for c in own if split_name(c.name)[-1:] == ("discount",) and _is_share(handle, c)]
+    return found[0] if len(found) == 1 else None
+
+
+def _is_share(handle: DatasetHandle, column: ColumnModel) -> bool:
+    table = handle.table(column.table)
+    stored = table.column(column.name) if table else None
+    try:
+        return stored is not None and float(stored.minimum or "") >= 0 and float(stored.maximum or "") <= 1
+    except ValueError:
+        return False
+
+
+def _native(column: ColumnModel) -> bool:
+    return column.stored == "native"
