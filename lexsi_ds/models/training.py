@@ -90,7 +90,7 @@ def train_model(
         raise ModelRefused(_no_feature(task, screened), to_do="Add columns that are known before the outcome.")
     encoding = learn(screened.features, screened.columns)
     x = encoding.matrix(screened.columns)
-    folds = make_folds(rows.y, x.shape[1], SEED)
+    folds = make_folds(rows.y, x.shape[1], SEED, task.split, _moments(rows, task))
     steps = _Steps(say, 2 * folds.count * folds.repeats + 1 + refit_count(*x.shape))
     tried = _validate(x, rows.y, folds, encoding, threads, steps)
     steps.show("Measuring both on the same rows")
@@ -105,6 +105,13 @@ def train_model(
     )
     training = _training_frame(rows, task, screened, chosen, folds)
     return Parts(card, encoding, final, chosen.models, refits, training)
+
+
+def _moments(rows: _Rows, task: TaskSpec) -> np.ndarray | None:
+    """The cut-off date of each row, where rows are held out by time."""
+    if task.split.by != "time" or task.cutoff_column is None or task.cutoff_column not in rows.frame:
+        return None
+    return pd.to_datetime(rows.frame[task.cutoff_column], errors="coerce").to_numpy()
 
 
 class _Steps:

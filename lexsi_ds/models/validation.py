@@ -11,8 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from sklearn.model_selection import StratifiedKFold
 
+from lexsi_ds.errors import BadInput
 from lexsi_ds.models.card import Candidate, Interval
 from lexsi_ds.models.estimators import (
     MANY_COLUMNS,
@@ -25,6 +27,7 @@ from lexsi_ds.models.estimators import (
     side_by_side,
 )
 from lexsi_ds.models.metrics import Resamples, calibration, interval, measure, roc_curve
+from lexsi_ds.models.task import Split
 
 MIN_LEAD = 0.005
 """A lead in ROC AUC under half a point is not worth a model that is harder to read, however many rows make it
@@ -67,17 +70,48 @@ class Choice:
     auc_difference: Interval
 
 
-def make_folds(y: np.ndarray, columns: int, seed: int) -> Folds:
+def make_folds(
+    y: np.ndarray, columns: int, seed: int, split: Split | None = None, moments: np.ndarray | None = None
+) -> Folds:
     """Five stratified folds; five times under 2,000 rows and 501 encoded columns, once for more; three folds from
-    100,000 rows on."""
+    100,000 rows on. ``split`` may ask for another number, or for stretches of time: then ``moments`` (n,) orders the rows
+    and each fold is one stretch, so that no model saw the time it is measured on."""
+    asked = split or Split()
     repeats = 5 if len(y) < 2_000 and columns <= MANY_COLUMNS else 1
-    count = 5 if len(y) < 100_000 else 3
+    count = asked.folds or (5 if len(y) < 100_000 else 3)
+    smallest = int(min(y.sum(), len(y) - y.sum()))
+    if not 2 <= count <= min(20, smallest):
+        raise BadInput(
+            f"{count} folds cannot be made: the rarer outcome has {smallest:,} rows.", where="task",
+            to_do="Choose a number between 2 and the rows of the rarer outcome, 20 at most.",
+        )  # fmt: skip
+    if asked.by == "time":
+        return Folds(count, _stretches(y, moments, count))
     of = np.zeros((len(y), repeats), dtype=np.int8)
     for repeat in range(repeats):
         splitter = StratifiedKFold(n_splits=count, shuffle=True, random_state=seed + repeat)
         for fold, (_, held_out) in enumerate(splitter.split(np.zeros(len(y)), y)):
             of[held_out, repeat] = fold
     return Folds(count, of)
+
+
+def _stretches(y: np.ndarray, moments: np.ndarray | None, count: int) -> np.ndarray:
+    """One repeat of folds that follow each other in time; a moment is never cut in two."""
+    if moments is None or pd.isna(moments).any():
+        raise BadInput("Some rows have no date, so they cannot be split by time.", where="task",
+                       to_do="Hold rows out at random.")  # fmt: skip
+    order = np.argsort(moments, kind="stable")
+    of = np.zeros(len(y), dtype=np.int8)
+    of[order] = np.arange(len(y)) * count // len(y)
+    for moment in np.unique(moments):
+        same = moments == moment
+        of[same] = of[same].min()
+    for fold in range(count):
+        rest = y[of != fold]
+        if not (of == fold).any() or not 0 < rest.sum() < len(rest):
+            raise BadInput(f"The dates do not make {count} stretches that can be learned from.", where="task",
+                           to_do="Choose fewer folds, or hold rows out at random.")  # fmt: skip
+    return of[:, None]
 
 
 def out_of_fold(

@@ -36,12 +36,17 @@ def prediction(question: str, lexicon: Lexicon, names: Names, *, forced: bool) -
     outcome, named = _outcome(tagged, lexicon.model, forced=forced)
     if outcome is not None:
         return _Reader(tagged, outcome, names, named=named).read(question)
-    spoken = forced or any(i.kind == STRONG and i.words[0] in _SAYS_PREDICT for i in tagged.items)
-    return predict_form.unnamed(tagged, question, names) if spoken else None
+    spoken = {i.words[0] for i in tagged.items if i.kind == STRONG}
+    if not forced and not spoken & (_SAYS_PREDICT | _SAYS_FORECAST):
+        return None
+    return predict_form.unnamed(
+        tagged, question, names, asks=bool(spoken & _SAYS_PREDICT), forecasts=bool(spoken & _SAYS_FORECAST)
+    )
 
 
-_SAYS_PREDICT = frozenset({"predict", "prediction", "predicting", "predicted", "forecast", "forecasting", "train", "model"})
+_SAYS_PREDICT = frozenset({"predict", "prediction", "predictions", "predicting", "predicted", "train", "model"})
 """Words that ask for a prediction whatever stands beside them."""
+_SAYS_FORECAST = frozenset({"forecast", "forecasts", "forecasting"})
 
 
 def _predicts(tagged: Tagged) -> bool:

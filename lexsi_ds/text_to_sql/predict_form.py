@@ -31,6 +31,8 @@ _TEST = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _MOST_OPTIONS = 8
+_MOST_GRADES = 10
+"""Most different values of a figure that is taken as grades, each of which may count."""
 
 
 def target_column(outcome: Outcome) -> str:
@@ -90,8 +92,8 @@ def _must_be_classes(draft: TaskDraft, said: str, names: Names) -> None:
         raise NotUnderstood((said,), f"{column.label} only names rows, so there is nothing to predict")
     if column.role == "time":
         raise NotUnderstood((said,), f"{column.label} is a date, and only yes/no outcomes can be trained now")
-    if column.distinct > MOST_VALUES or (column.role == "measure" and column.distinct > 2):
-        figure = names.family(column.table, column.name) == "number" or column.stored == "number_text"
+    if column.distinct > MOST_VALUES or (column.role == "measure" and column.distinct > _MOST_GRADES):
+        figure = column.role == "measure"
         if figure:
             how = f"predict {column.label} above {_middle(column, names)} for each {noun}"
             raise NotUnderstood((said,), f"{column.label} is an amount, and only yes/no outcomes can be trained now;"
@@ -196,8 +198,16 @@ def _scored(condition: Condition, part: str) -> tuple[str, ...]:
 
 
 # -- no outcome is named --------------------------------------------------------------------------------------------------
-def unnamed(tagged: Tagged, question: str, names: Names) -> TaskDraft | Clarify | None:
+_SUMS = frozenset({"number", "count", "total", "sum", "average", "mean", "amount", "volume", "trend"})
+"""Words that ask for a figure of many rows, which is no outcome of one."""
+
+
+def unnamed(tagged: Tagged, question: str, names: Names, *, asks: bool, forecasts: bool) -> TaskDraft | Clarify | None:
     """A prediction that names a column which is no declared outcome, or none at all: what could be meant."""
+    sums = tuple(t for t in tagged.unknown if fold(t) in _SUMS)
+    if forecasts or sums:
+        words = sums or tagged.unknown or ("forecast",)
+        raise NotUnderstood(tuple(words), "figures are not forecast here; what can be predicted is a yes/no outcome of rows")
     entities = {s.table for i in tagged.items for s in i.of("entity")}
     named = [i for i in tagged.items if i.of("column") and not i.of("entity")]
     places = {(s.table, s.column): i for i in named for s in i.of("column") if not entities or s.table in entities}
@@ -215,6 +225,8 @@ def unnamed(tagged: Tagged, question: str, names: Names) -> TaskDraft | Clarify 
         note = ((item.text, f"{table}.{column}"),)
         return draft.model_copy(update={"question": question, "wants_why": False, "evidence": note})
     strange = tuple(tagged.unknown)
+    if not asks:
+        return None
     options = _options(entities, names)
     if not options:
         where = " or ".join(names.model.table(t).plural for t in sorted(entities)) or "this data"

@@ -134,16 +134,21 @@ def _take_out(plan: Plan, names: frozenset[str]) -> None:
 
 def _scene(handle: DatasetHandle, model: SemanticModel, outcome: Outcome, approved: frozenset[str]) -> Scene:
     entity = model.table(outcome.table)
-    if entity.key is None:
-        raise BadInput(
-            f"No column of {entity.name} tells its rows apart, so predictions could not be told apart either.",
-            where=entity.name,
-            to_do="Add a column with a different value on every row, such as an id.",
-        )
+    key = entity.key or _free_name(ROW_NUMBER, model, entity.name)
     cutoff = (
         entity.time if entity.time and (column := model.column(entity.name, entity.time)) and not column.nulls else None
     )
-    return Scene(Names(handle, model), outcome, entity, entity.key, cutoff, approved)
+    return Scene(Names(handle, model), outcome, entity, key, cutoff, approved)
+
+
+ROW_NUMBER = "row_number"
+"""What tells rows apart where no column does: their place when all columns are sorted."""
+
+
+def _free_name(name: str, model: SemanticModel, table: str) -> str:
+    while model.column(table, name) is not None:
+        name += "_"
+    return name
 
 
 def _gather(scene: Scene, plan: Plan, query: Query) -> None:
@@ -186,7 +191,17 @@ def _rows_cte(scene: Scene, conditions: tuple[Condition, ...]) -> str:
         if conditions
         else ""
     )
-    return f"{ROWS} AS (\n  SELECT\n    {name}.*{cutoff}\n  FROM {name}{where}\n)"
+    return f"{ROWS} AS (\n  SELECT\n    {name}.*{cutoff}\n  FROM {_source(scene)}{where}\n)"
+
+
+def _source(scene: Scene) -> str:
+    """The entity's table; with a number a row where it has no key, given before any row is left out."""
+    name = ident(scene.entity.name)
+    if scene.entity.key is not None:
+        return name
+    order = ", ".join(ident(c.name) for c in scene.model.of_table(scene.entity.name))
+    numbered = f"row_number() OVER (ORDER BY {order}) AS {ident(scene.key)}"
+    return f"(\n    SELECT *, {numbered}\n    FROM {name}\n  ) AS {name}"
 
 
 def _sql(
@@ -240,6 +255,11 @@ def _notes(scene: Scene, plan: Plan) -> list[str]:
             f"No {entity.label} has an unknown outcome: each score is out of fold, made by models that did not see that row."
         )
         notes.append(f"Only {outcome.unknown_meaning} are listed.")
+    if entity.key is None:
+        notes.append(
+            f"No column tells {entity.plural} apart: {scene.key} is a row's place when all columns are sorted. The same thing in"
+            " two rows trains twice, which flatters the figures."
+        )
     return notes + [note for s in plan.features if (note := _missing(scene, s.feature.name))]
 
 

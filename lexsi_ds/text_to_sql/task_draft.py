@@ -182,8 +182,17 @@ def _assigned(draft: TaskDraft, names: Names, values: Values, base: Outcome, *, 
             return (Condition(table=draft.table, column=label, op="is null"),)
         return (Condition(table=draft.table, column=label, op="in", values=chosen),)
 
+    every = {v for v in there if v != MISSING}
+    noun = names.column(draft.table, label).label
+
     def told(chosen: tuple[str, ...]) -> str:
-        return "missing" if chosen == (MISSING,) else " or ".join(chosen)
+        if chosen == (MISSING,):
+            return f"{rows} without {noun}"
+        if len(chosen) > 4 and set(chosen) == every:
+            return f"{rows} whose {noun} is known"
+        if len(chosen) > 4 and set(chosen) == every - set(yes):
+            return f"{rows} with any other {label} than {' or '.join(yes)}"
+        return f"{rows} with {label} {' or '.join(chosen)}"
 
     apart = base.apart_value in scored and len(scored) > 1
     # What stands apart is in its outcome already: it keeps counting, whichever rows train.
@@ -192,21 +201,16 @@ def _assigned(draft: TaskDraft, names: Names, values: Values, base: Outcome, *, 
     return base.model_copy(
         update={
             "positive": test(counts),
-            "positive_meaning": f"{label} {told(yes)}" if changed else base.positive_meaning,
+            "positive_meaning": f"{label} = {' or '.join(yes)}" if changed else base.positive_meaning,
             "known": test((*yes, *no)),
-            "known_meaning": f"{rows} with {label} {told((*yes, *no))}" if changed else base.known_meaning,
+            "known_meaning": told((*yes, *no)) if changed else base.known_meaning,
             "unknown": test(scored),
-            "unknown_meaning": base.unknown_meaning if scored == first[2] and not changed else _scored(rows, label, scored, told),
+            "unknown_meaning": base.unknown_meaning if scored == first[2] and not changed else told(scored),
             "out_of_fold": of_folds,
             "apart_column": base.apart_column if apart else None,
             "apart_value": base.apart_value if apart else None,
         }
     )
-
-
-def _scored(rows: str, label: str, scored: tuple[str, ...], told: object) -> str:
-    said = told(scored) if callable(told) else ""
-    return f"{rows} without {label}" if scored == (MISSING,) else f"{rows} with {label} {said}"
 
 
 def _must_fit(draft: TaskDraft, yes: tuple[str, ...], no: tuple[str, ...], scored: tuple[str, ...], there: tuple[str, ...]) -> None:

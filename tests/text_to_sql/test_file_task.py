@@ -93,11 +93,21 @@ def test_dated_children_count_strictly_before_the_date_and_undated_ones_do_not(s
     assert left["customer", "is_married"] == "protected"
 
 
-def test_a_table_without_a_key_cannot_be_predicted_and_says_why(tmp_path) -> None:
-    source = asked(tmp_path, {"people": "SELECT n % 5 AS score, n % 2 = 0 AS churned FROM range(100) AS t(n)"})
-    reading = source.read("which people are likely to churn?")
-    assert reading.kind == "cannot_answer"
-    assert "tells its rows apart" in reading.reason
+def test_rows_of_a_table_without_a_key_are_numbered_the_same_in_both_frames(tmp_path) -> None:
+    rows = "SELECT n % 5 AS score, n % 7 AS visits, n % 2 = 0 AS churned FROM range(100) AS t(n)"
+    source = asked(tmp_path, {"people": rows})
+    task = source.predictive("which people are likely to churn?").task
+    context, scored = source.source.query(task.context_sql), source.source.query(task.predict_sql)
+    number = task.entity_column
+    assert context[number].is_unique
+    assert len(context) == 100
+    assert len(scored) == 50
+    both = scored.merge(context, on=number, suffixes=("", "_known"))
+    assert len(both) == 50
+    assert (both["score"] == both["score_known"]).all()
+    assert (both["visits"] == both["visits_known"]).all()
+    assert not both["y_churned"].any()
+    assert any("No column tells" in note for note in task.notes)
 
 
 def test_names_with_quotes_and_spaces_run(tmp_path) -> None:
