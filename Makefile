@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PORT ?= 8501
 
-.PHONY: run test test-fast test-slow kills lint bench mutations docs clean
+.PHONY: run test test-fast test-slow kills lint bench questions mutations docs clean
 
 $(VENV)/.run: requirements.txt
 	$(PYTHON) -m venv $(VENV)
@@ -48,6 +48,15 @@ mutations: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m bench.main
+
+# Questions with checked answers, offline or with the configured model. The files of SHARED are read where they are beside this checkout.
+SHARED ?= ../shared
+questions: $(VENV)/.dev
+	$(BIN)/python -m bench.pkdd
+	@if [ -d $(SHARED)/cases ]; then \
+	  $(BIN)/python -m bench.cases $(SHARED)/cases/questions.jsonl --data $(SHARED)/data && \
+	  $(BIN)/python -m bench.bird $(SHARED)/data/bird_financial_half.json --data $(SHARED)/data; \
+	else echo "$(SHARED) is not there: only the demo bank's questions ran."; fi
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m scripts.write_docs
