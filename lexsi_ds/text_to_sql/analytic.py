@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 import pandas as pd
@@ -11,7 +11,7 @@ from lexsi_ds.text_to_sql import followup
 from lexsi_ds.text_to_sql.caveats import caveats_of
 from lexsi_ds.text_to_sql.doubt import NotUnderstood
 from lexsi_ds.text_to_sql.lexicon import Lexicon
-from lexsi_ds.text_to_sql.logical import Logical, Measure
+from lexsi_ds.text_to_sql.logical import Logical, Measure, Predicate
 from lexsi_ds.text_to_sql.ordering import main_measure
 from lexsi_ds.text_to_sql.parser import parse
 from lexsi_ds.text_to_sql.reading import Analytic, Evidence
@@ -88,8 +88,17 @@ def _chart(logical: Logical) -> Literal["bar", "line", "none"]:
     return "line" if logical.dimensions[0].grain in ("year", "quarter", "month", "week", "day") else "bar"
 
 
+def _all_tests(tests: Iterable[Predicate]) -> Iterator[Predicate]:
+    """Tests with those inside them."""
+    for test in tests:
+        if test.test not in ("any", "exists", "not exists") and test.sub is None:
+            yield test
+        inner = (*test.any_of, *(test.sub.filters if test.sub else ()), *(test.than.filters if test.than else ()))
+        yield from _all_tests(inner)
+
+
 def _strings(logical: Logical, names: Names) -> tuple[tuple[str, str, str], ...]:
-    tests = [*logical.filters, *(p for m in logical.measures for p in (*m.hits, *m.known))]
+    tests = list(_all_tests([*logical.filters, *(p for m in logical.measures for p in (*m.hits, *m.known))]))
     return tuple(
         dict.fromkeys(
             (p.ref.table, p.ref.column, v)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from lexsi_ds.knowledge.model import ColumnModel, TableModel
 from lexsi_ds.knowledge.thesaurus import NO, PEOPLE, YES
 from lexsi_ds.knowledge.words import fold, singular
+from lexsi_ds.text_to_sql import subqueries
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import FilterAsk
 from lexsi_ds.text_to_sql.joins import routes
@@ -53,6 +54,12 @@ def _predicates(r: Resolver, ask: FilterAsk) -> list[Predicate]:
         return [_days(r, ask)]
     if ask.kind == "key":
         return [_key(r, ask)]
+    if ask.kind == "exists":
+        return subqueries.exists(r, ask)
+    if ask.kind == "versus":
+        return [subqueries.versus(r, ask)]
+    if ask.kind == "filled":
+        return [subqueries.filled(r, ask)]
     return [_compare(r, ask)]
 
 
@@ -203,7 +210,7 @@ def time_column(r: Resolver, text: str, *, filtering: bool = False) -> tuple[Col
     if table.time is None:
         raise NotUnderstood((text,), f"{table.plural} have no date of their own")
     column = r.names.column(table.name, table.time)
-    return column, Ref(alias=r.base, table=table.name, column=table.time)
+    return column, r.scope.own(table.time)
 
 
 def _compare(r: Resolver, ask: FilterAsk) -> Predicate:
@@ -243,7 +250,7 @@ def _compared_column(r: Resolver, ask: FilterAsk) -> tuple[ColumnModel, Ref]:
         fitting = []
     if len(fitting) != 1 or (unit is None and not _plausible(r, fitting[0], ask.numbers)):
         raise NotUnderstood((ask.text,), "it does not say which figure to compare")
-    return fitting[0], Ref(alias=r.base, table=r.base, column=fitting[0].name)
+    return fitting[0], r.scope.own(fitting[0].name)
 
 
 def _plausible(r: Resolver, column: ColumnModel, numbers: tuple[float, ...]) -> bool:

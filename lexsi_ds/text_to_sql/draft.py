@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from lexsi_ds.text_to_sql.dates import Span
-from lexsi_ds.text_to_sql.logical import Fn, Grain
+from lexsi_ds.text_to_sql.logical import Band, Fn, Grain, Window
 from lexsi_ds.text_to_sql.tagger import Item
 
-FilterKind = Literal["value", "segment", "compare", "days", "key"]
+FilterKind = Literal["value", "segment", "compare", "days", "key", "exists", "versus", "filled"]
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,9 @@ class GroupAsk:
     grain: Grain | None = None
     of: Item | None = None
     text: str = ""
+    bands: tuple[Band, ...] = ()
+    step: float | None = None
+    """Ranges of a figure: these, or equal ones of this width."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,15 @@ class FilterAsk:
     """The whole stretch of the question, for asking back about it."""
     late: bool = False
     """Said after the noun, as in "percentage of loans that are running"."""
+    inner: tuple[FilterAsk, ...] = ()
+    """Of rows that must be there, or not: what is said of them."""
+    fn: Fn | None = None
+    """Of a comparison with a figure of other rows: the figure's function; None for a plain column."""
+    target: Item | None = None
+    """What that figure is of; None for the same column again."""
+    per: Item | None = None
+    """The group that those other rows share with this one: "of their own department"."""
+    factor: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -107,6 +119,13 @@ class Draft:
     relation: tuple[Item, Item] | None = None
     """Two columns that are asked to go together."""
     trend: str | None = None
+    window: Window | None = None
+    """What is wanted of the figure over the groups: running total, change, growth, share of all."""
+    window_text: str = ""
+    window_grain: Grain | None = None
+    """The period that a change is taken against, where it was said: "year on year"."""
+    place: int | None = None
+    """The second, the third highest."""
     pending: list[str] = field(default_factory=list)
     """Functions whose target has not come yet, or came before: "count" at the end."""
     counted: Item | None = None

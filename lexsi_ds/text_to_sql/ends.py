@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from lexsi_ds.text_to_sql.parser import Parser
 
 
+_PLACES = {"second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "fifth": 5, "5th": 5}
+
+
 def superlative(parser: Parser, i: int) -> int:
     kind = parser.kind(i)
     if kind in ("desc", "asc"):
@@ -101,6 +104,9 @@ def limit(parser: Parser, i: int) -> int:
         draft.default_limit = not numbered
         draft.order.append(OrderAsk(parser.kind(i) == "top"))
         return stop + numbered
+    if parser.kind(i) == "place" and (parser.kind(i + 1) in (*SUPERLATIVES, "worst", "best") or parser.is_named(i + 1, "extreme")):
+        draft.place = _PLACES[parser.items[i].words[0]]
+        return i + 1
     ranked = parser.kind(i + 1) in (*SUPERLATIVES, "worst", "best") or parser.is_named(i + 1, "extreme")
     if parser.kind(i) == "number" and ranked:
         draft.limit = _whole(parser.items[i].value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lexsi_ds.text_to_sql import conditions, ranking
+from lexsi_ds.text_to_sql import conditions, ranking, tops
 from lexsi_ds.text_to_sql.doubt import NotUnderstood
 from lexsi_ds.text_to_sql.draft import GroupAsk
 from lexsi_ds.text_to_sql.logical import Dimension
@@ -24,10 +24,19 @@ def settle_groups(r: Resolver) -> list[Dimension]:
     if r.draft.trend and not any(a.grain for a in asks):
         asks.append(GroupAsk(None, "year", text=r.draft.trend))
     which = r.draft.which
+    ranked = tops.inner_groups(r)
+    if ranked:
+        made = _all_groups(r, asks)
+        r.per = tuple(d.name for d in made)
+        return [*made, *(d for d in _all_groups(r, ranked) if all(d.ref != m.ref for m in made))]
     if which is not None and _which_groups(r):
         asks.insert(0, GroupAsk(which, text=which.text))
     elif not r.draft.measures and not r.draft.groups and r.draft.having and r.draft.columns:
         asks.insert(0, GroupAsk(r.draft.columns.pop(0)))
+    return _all_groups(r, asks)
+
+
+def _all_groups(r: Resolver, asks: list[GroupAsk]) -> list[Dimension]:
     made: list[Dimension] = []
     for ask in asks:
         made += [d for d in _group(r, ask) if all(d.ref != m.ref or d.grain != m.grain for m in made)]
@@ -62,6 +71,8 @@ def _which_groups(r: Resolver) -> bool:
 def _group(r: Resolver, ask: GroupAsk) -> list[Dimension]:
     if ask.target is None:
         return [_time_dimension(r, ask)]
+    if ask.bands or ask.step is not None:
+        return [_banded(r, ask, ask.target)]
     if ask.grain is not None:
         column, ref = r.column_of(ask.target, ask.of)
         r.note(ask.text or ask.target.text, f"{ask.grain} of {column.table}.{column.name}")
@@ -80,6 +91,18 @@ def _group(r: Resolver, ask: GroupAsk) -> list[Dimension]:
             (ask.target.text,), f"{column.label} has {column.distinct:,} different values, too many to group by"
         )
     return [Dimension(ref=ref, name=slug(column.label), label=column.label)]
+
+
+def _banded(r: Resolver, ask: GroupAsk, target: Item) -> Dimension:
+    column, ref = r.column_of(target, ask.of)
+    if column.role != "measure":
+        raise NotUnderstood((target.text,), f"{column.label} is not a figure that ranges can be made of")
+    if ask.step is not None:
+        width = int(ask.step) if ask.step == int(ask.step) else ask.step
+        r.note(ask.text, f"{column.table}.{column.name} in steps of {width}")
+        return Dimension(ref=ref, name=slug(f"{column.label} from"), label=f"{column.label} in steps of {width}", step=ask.step)
+    r.note(ask.text, f"ranges of {column.table}.{column.name}")
+    return Dimension(ref=ref, name=slug(f"{column.label} band"), label=f"{column.label} band", bands=ask.bands)
 
 
 def _entity_dimensions(r: Resolver, item: Item, of: Item | None) -> list[Dimension]:

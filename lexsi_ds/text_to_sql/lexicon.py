@@ -31,6 +31,8 @@ class Sense:
     label: str = ""
     strong: bool = True
     """False for a name that only a loose reading finds."""
+    role: str = ""
+    """Of a column: what it is, as the semantic model says."""
 
 
 _ARTICLES = frozenset({"the", "a", "an"})
@@ -96,7 +98,7 @@ class Lexicon:
         return tuple(self._senses.get(words, ()))
 
     def _add_column(self, column: ColumnModel) -> None:
-        sense = Sense("column", column.table, column.name, label=column.label)
+        sense = Sense("column", column.table, column.name, label=column.label, role=column.role)
         pointer = column.role in ("key", "link") or column.identifier
         names = (column.name, " ".join(split_name(column.name)))
         for text in dict.fromkeys((column.label, *column.synonyms, *names)):

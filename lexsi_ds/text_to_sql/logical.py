@@ -12,7 +12,10 @@ from lexsi_ds.knowledge.model import Condition
 
 Fn = Literal["count", "count_distinct", "sum", "average", "median", "minimum", "maximum", "rate"]
 Grain = Literal["year", "quarter", "month", "week", "day", "weekday"]
-Test = Literal["=", "<>", "<", "<=", ">", ">=", "in", "not in", "between", "is null", "is not null", "days"]
+Test = Literal[
+    "=", "<>", "<", "<=", ">", ">=", "in", "not in", "between", "is null", "is not null", "days", "exists", "not exists", "any"
+]
+Window = Literal["share", "change", "growth", "running"]
 
 
 class Ref(Value):
@@ -35,13 +38,36 @@ class JoinStep(Value):
 
 
 class Predicate(Value):
-    """A test of a column. ``days`` takes a first day and the day after the last, either may be empty."""
+    """A test of a row. ``days`` takes a first day and the day after the last, either may be empty.
+
+    What is tested is ``ref``, or a figure of the rows of ``sub``; it is compared with ``values``, or with ``factor`` times
+    another column (``other``) or a figure of other rows (``than``). ``any`` holds where one of ``any_of`` does.
+    """
 
     ref: Ref
     test: Test
     values: tuple[str, ...] = ()
     text: str = ""
     """How a person would say it: "in Prague"."""
+    sub: Sub | None = None
+    other: Ref | None = None
+    than: Sub | None = None
+    factor: float = 1.0
+    any_of: tuple[Predicate, ...] = ()
+
+
+class Sub(Value):
+    """A figure of some rows seen from one row: those that belong to it where there are ``links``, else all of a table."""
+
+    table: str
+    alias: str
+    joins: tuple[JoinStep, ...] = ()
+    links: tuple[tuple[Ref, Ref], ...] = ()
+    """Columns that must be equal: of these rows, and of the row they are seen from."""
+    filters: tuple[Predicate, ...] = ()
+    fn: Fn = "count"
+    ref: Ref | None = None
+    """What is summed or averaged; None to count."""
 
 
 class Measure(Value):
@@ -60,6 +86,13 @@ class Measure(Value):
     rows_name: str = ""
     """Of a rate: the columns that hold its two counts."""
     unit: str | None = None
+    expression: str = ""
+    """Of a declared metric: SQL over the columns of ``ref``'s table, taken instead of ``ref``'s column alone."""
+    window: Window | None = None
+    """What is made of the figure once the groups are there: its share of all groups, its change or growth against the period
+    before, its running total. The figure itself must be a measure too."""
+    within: tuple[str, ...] = ()
+    """Names of the dimensions inside which a window is taken."""
 
 
 class Dimension(Value):
@@ -69,6 +102,19 @@ class Dimension(Value):
     name: str
     label: str
     grain: Grain | None = None
+    bands: tuple[Band, ...] = ()
+    """Ranges of a figure, from the lowest."""
+    step: float | None = None
+    """Width of equal ranges of a figure; the result holds where each begins."""
+
+
+class Band(Value):
+    """A range of a figure: from ``low`` up to the next band's, or up to and including ``high`` where it is the last."""
+
+    label: str
+    low: float | None
+    """None for everything below."""
+    high: float | None = None
 
 
 class Having(Value):
@@ -101,3 +147,13 @@ class Logical(Value):
     limit: int | None = None
     ties: bool = False
     """Keep every group that ties with the first instead of cutting at ``limit``."""
+    per: tuple[str, ...] = ()
+    """Names of dimensions or columns inside which the order and the limit count: the best of each."""
+    place: int | None = None
+    """Only this place of the order: 2 for the second highest."""
+    after: tuple[Predicate, ...] = ()
+    """Days that restrict the periods shown once changes against the period before are known."""
+
+
+for _made in (JoinStep, Predicate, Sub, Measure, Dimension, Having, Logical):
+    _made.model_rebuild()

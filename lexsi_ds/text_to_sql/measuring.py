@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lexsi_ds.knowledge.model import ColumnModel, Metric, TableModel
 from lexsi_ds.knowledge.thesaurus import PEOPLE
-from lexsi_ds.text_to_sql import conditions, ordering
+from lexsi_ds.text_to_sql import conditions, ordering, windows_of
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import MeasureAsk
 from lexsi_ds.text_to_sql.logical import Dimension, Measure, Predicate, Ref
@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 def settle_measures(r: Resolver, dimensions: list[Dimension], hits: list[Predicate]) -> list[Measure]:
     draft = r.draft
     made: list[Measure] = []
-    if draft.share:
+    whole = draft.share and not hits and bool(dimensions)
+    figures = [m for m in draft.measures if m.fn not in ("count", "count_distinct")]
+    if whole:
+        draft.window, draft.window_text = "share", "percentage"
+    elif draft.share and figures:
+        made.append(_share_of_figure(r, figures, hits, dimensions))
+        draft.measures = [m for m in draft.measures if m not in figures]
+    elif draft.share:
         made.append(_share(r, hits))
     for ask in (*draft.measures, *_pending(r)):
         made += measures_of(r, ask)
@@ -42,7 +49,7 @@ def settle_measures(r: Resolver, dimensions: list[Dimension], hits: list[Predica
         )
     if dimensions and made and all(m.fn not in ("count", "rate", "count_distinct") for m in made):
         made.insert(0, count_rows(r))
-    return _unlike(made)
+    return windows_of.windowed(r, dimensions, _unlike(made))
 
 
 def _named_totals(r: Resolver) -> list[Measure]:
@@ -244,6 +251,25 @@ def _share(r: Resolver, hits: list[Predicate]) -> Measure:
         unit="%",
         hits_name=slug(f"{table.plural} counted"),
         rows_name=slug(table.plural),
+    )
+
+
+def _share_of_figure(
+    r: Resolver, figures: list[MeasureAsk], hits: list[Predicate], dimensions: list[Dimension]
+) -> Measure:
+    """ "what share of the revenue comes from Germany": a part of a sum."""
+    made = [m for ask in figures for m in measures_of(r, ask)]
+    if len(made) != 1 or made[0].fn != "sum" or made[0].ref is None or made[0].hits:
+        raise NotUnderstood(("percentage",), "a percentage is taken of rows or of one sum")
+    if not hits or dimensions:
+        raise NotUnderstood(("percentage",), "it is not clear which part of the sum is meant")
+    text = ", ".join(h.text for h in hits)
+    label = made[0].label
+    return made[0].model_copy(
+        update={
+            "fn": "rate", "name": "percentage", "label": f"percentage of {label}: {text}", "hits": tuple(hits), "unit": "%",
+            "hits_name": slug(f"{label} counted"), "rows_name": slug(label),
+        }
     )
 
 

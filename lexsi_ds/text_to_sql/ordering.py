@@ -129,7 +129,7 @@ def finds_rows(r: Resolver) -> bool:
 
 
 def _own(r: Resolver, name: str) -> tuple[ColumnModel, Ref]:
-    return r.names.column(r.base, name), Ref(alias=r.base, table=r.base, column=name)
+    return r.names.column(r.base, name), r.scope.own(name)
 
 
 def slug_of(column: ColumnModel) -> str:

@@ -6,10 +6,11 @@ A word that no rule takes stays in ``draft.left``: the question is then not answ
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from lexsi_ds.text_to_sql import clauses, ends, groups, value_clauses
+from lexsi_ds.text_to_sql import belongings, clauses, ends, groups, nested, value_clauses, windows
 from lexsi_ds.text_to_sql.cues import GRAINS
-from lexsi_ds.text_to_sql.draft import Draft, GroupAsk, MeasureAsk, OrderAsk
+from lexsi_ds.text_to_sql.draft import Draft, FilterAsk, GroupAsk, MeasureAsk, OrderAsk
 from lexsi_ds.text_to_sql.logical import Fn
 from lexsi_ds.text_to_sql.rules import AGGREGATES, belongs_to
 from lexsi_ds.text_to_sql.tagger import Item
@@ -20,8 +21,22 @@ _GLUE = frozenset({"be", "of", "in", "with", "all", "list", "and", "rank", "only
 
 def parse(items: tuple[Item, ...]) -> Draft:
     """The draft of a tagged question."""
-    kept = tuple(i for i in items if i.kind != "stop" and not (i.kind == "mark" and i.text not in (",", ";", "%")))
-    return Parser(_settle(kept)).run()
+    kept = []
+    for n, item in enumerate(items):
+        if item.kind == "stop" or (item.kind == "mark" and not _says(items, n)):
+            continue
+        article = n > 0 and items[n - 1].kind == "stop" and items[n - 1].words[0] in ("a", "an", "some")
+        article = article or (n > 0 and items[n - 1].text.casefold() == "any")
+        kept.append(replace(item, article=True) if article else item)
+    return Parser(_settle(tuple(kept))).run()
+
+
+def _says(items: tuple[Item, ...], n: int) -> bool:
+    """Whether a mark says something: a pause, a percentage, or a range between figures."""
+    if items[n].text in (",", ";", "%"):
+        return True
+    ranged = items[n].text in ("-", "–", "+") and n > 0 and items[n - 1].kind in ("number", "date")
+    return ranged and (items[n].text == "+" or (n + 1 < len(items) and items[n + 1].kind in ("number", "date")))
 
 
 def _settle(items: tuple[Item, ...]) -> tuple[Item, ...]:
@@ -47,6 +62,10 @@ class Parser:
 
     def run(self) -> Draft:
         rules: tuple[Callable[[int], int], ...] = (
+            self.take_window,
+            self.take_bands,
+            self.take_owning,
+            self.take_versus,
             self.take_comparison,
             self.take_date,
             self.take_limit,
@@ -86,6 +105,41 @@ class Parser:
     def is_named(self, i: int, *kinds: str) -> bool:
         """Whether a name of these kinds of sense stands at ``i``."""
         return self.kind(i) == "sense" and bool(self.items[i].of(*kinds))
+
+    def said_of(self, i: int) -> tuple[tuple[FilterAsk, ...], int]:
+        """What restricts the noun just before ``i``, right behind it: "a loan granted in 1996"."""
+        ours, stop = self.draft, i
+        kept: list[FilterAsk] = []
+        rules = (self.take_versus, self.take_comparison, self.take_date, self.take_value)
+        while stop < len(self.items):
+            self.draft = Draft()
+            for rule, start in ((r, s) for s in (stop, self.skip(stop, "in", "of", "be", "which")) for r in rules):
+                after = rule(start)
+                if after > start and self.draft.filters and replace(self.draft, filters=[]) == Draft():
+                    break
+                self.draft = Draft()
+            else:
+                break
+            kept += self.draft.filters
+            stop = after
+        self.draft = ours
+        return tuple(kept), stop
+
+    def is_group(self, item: Item) -> bool:
+        """Whether a name is something to group by rather than a figure."""
+        return bool(item.of("entity")) or any(s.role in ("category", "flag", "text", "link") for s in item.of("column"))
+
+    def take_window(self, i: int) -> int:
+        return windows.window(self, i)
+
+    def take_bands(self, i: int) -> int:
+        return windows.bands(self, i)
+
+    def take_owning(self, i: int) -> int:
+        return belongings.owning(self, i)
+
+    def take_versus(self, i: int) -> int:
+        return nested.versus(self, i)
 
     def take_comparison(self, i: int) -> int:
         return clauses.comparison(self, i)
@@ -219,8 +273,14 @@ class Parser:
         rates = any(m.fn == "rate" for m in draft.measures) or any(
             o.target and o.target.of("metric") for o in draft.order
         )
-        if kind == "percent" and (draft.share or rates):
+        if kind == "percent" and (draft.share or rates or draft.window in ("growth", "share")):
             return i + 1
+        if kind == "percent" and draft.window == "change":
+            draft.window = "growth"
+            return i + 1
+        if kind == "percent" and draft.window is None:
+            draft.window, draft.window_text = "share", self.items[i].text
+            return self.skip(i + 1, "of", "all")
         if kind == "list":
             draft.lists = True
         if kind == "id":

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 from lexsi_ds.knowledge.model import ColumnModel, Metric
 from lexsi_ds.knowledge.values import ValueIndex
-from lexsi_ds.text_to_sql import conditions, ranking
+from lexsi_ds.text_to_sql import conditions, ranking, tops, windows_of
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
-from lexsi_ds.text_to_sql.draft import Draft, MeasureAsk
+from lexsi_ds.text_to_sql.draft import Draft, FilterAsk, MeasureAsk
 from lexsi_ds.text_to_sql.grouping import settle_groups
 from lexsi_ds.text_to_sql.lexicon import Sense
 from lexsi_ds.text_to_sql.logical import Dimension, Having, Logical, Measure, Order, Predicate, Ref
@@ -48,7 +48,9 @@ def resolver_on(draft: Draft, names: Names, values: ValueIndex, before: Logical)
 
 
 class Resolver:
-    def __init__(self, draft: Draft, names: Names, values: ValueIndex, base: str | None = None) -> None:
+    def __init__(
+        self, draft: Draft, names: Names, values: ValueIndex, base: str | None = None, taken: frozenset[str] = frozenset()
+    ) -> None:
         self.draft, self.names, self.model, self.values = draft, names, names.model, values
         self.related = draft.relation is not None
         ranking.relate(draft, names)
@@ -59,7 +61,37 @@ class Resolver:
         """Tests that a role adds: only owners."""
         self.mentioned = frozenset(s.table for item in self._nouns() for s in item.of("entity"))
         self.base = base or self._base()
-        self.scope = Scope(self.model, self.base)
+        self.scope = Scope(self.model, self.base, taken)
+        self._count_belongings()
+        self.per: tuple[str, ...] = ()
+        """Names of the result inside which an order counts."""
+
+    def _count_belongings(self) -> None:
+        """ "accounts with at least two cards": a condition on each account's own cards, not on a group."""
+        draft = self.draft
+        for ask in list(draft.having):
+            if ask.fn != "count" or not ask.target.of("entity") or ask.target.of("column"):
+                continue
+            table = self.entity_table(ask.target)
+            if table != self.base and self.scope.distance(table) is None:
+                draft.having.remove(ask)
+                draft.filters.append(
+                    FilterAsk("exists", (ask.target,), test=ask.test, numbers=(ask.number,), text=ask.text)
+                )
+
+    def inside(self, draft: Draft, table: str) -> Resolver:
+        """A resolver for a query inside this one, over rows of ``table``."""
+        return Resolver(draft, self.names, self.values, base=table, taken=self.scope.names())
+
+    def filters(self) -> list[Predicate]:
+        """The tests of the draft and of the roles that they bring."""
+        made, _ = conditions.settle(self, self.draft.filters)
+        return [*made, *_once(self.role_tests)]
+
+    def settle_one(self, ask: FilterAsk) -> list[Predicate]:
+        """One test by itself."""
+        made, _ = conditions.settle(self, [ask])
+        return made
 
     def _nouns(self) -> list[Item]:
         draft = self.draft
@@ -175,10 +207,16 @@ class Resolver:
 
     # -- the whole -------------------------------------------------------------------------------------------------------
     def run(self) -> Settled:
+        rows_per_group = tops.rows_per_group(self)
         dimensions = settle_groups(self)
         filters, hits = conditions.settle(self, self.draft.filters)
-        measures = settle_measures(self, dimensions, hits)
+        measures = [] if rows_per_group else settle_measures(self, dimensions, hits)
+        filters, after = windows_of.periods_after(self, filters, dimensions)
         order, limit, ties, columns = self._order(measures, dimensions)
+        if rows_per_group:
+            self.per = tuple(d.name for d in dimensions)
+            columns = [*dimensions, *(c for c in columns if all(c.ref != d.ref for d in dimensions))]
+            dimensions = []
         self._check_nouns(dimensions)
         having = tuple(self._having(dimensions))
         if measures and having and not dimensions:
@@ -197,6 +235,9 @@ class Resolver:
             order=tuple(order),
             limit=limit,
             ties=ties,
+            per=self.per,
+            place=self.draft.place,
+            after=tuple(after),
         )
         asked = bool(self.draft.order)
         if self.related:

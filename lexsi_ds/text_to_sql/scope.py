@@ -16,11 +16,23 @@ from lexsi_ds.text_to_sql.tagger import Item
 class Scope:
     """Joins from one base table, made as columns are asked for."""
 
-    def __init__(self, model: SemanticModel, base: str) -> None:
+    def __init__(self, model: SemanticModel, base: str, taken: frozenset[str] = frozenset()) -> None:
         self.model, self.base = model, base
+        self.taken = taken
+        """Names of the query around this one."""
         self.joins: list[JoinStep] = []
         self.said: list[str] = []
-        self._aliases: dict[tuple[str, ...], str] = {(): base}
+        self.alias = base
+        self.alias = self._fresh(base) if base in taken else base
+        self._aliases: dict[tuple[str, ...], str] = {(): self.alias}
+
+    def own(self, column: str) -> Ref:
+        """A column of the counted table."""
+        return Ref(alias=self.alias, table=self.base, column=column)
+
+    def names(self) -> frozenset[str]:
+        """Every name that a query inside this one must not use."""
+        return self.taken | {self.alias, *(j.alias for j in self.joins)}
 
     def adopt(self, joins: tuple[JoinStep, ...]) -> None:
         """Take over the joins of an earlier query; a new way to the same table gets an alias of its own."""
@@ -34,7 +46,7 @@ class Scope:
     def ref(self, table: str, column: str, item: Item, *, of: Item | None = None, filtering: bool = False) -> Ref:
         """A column, with the joins that reach it; ``of`` names the role it is wanted in."""
         if table == self.base:
-            return Ref(alias=self.base, table=table, column=column)
+            return self.own(column)
         route = self._route(table, item, of, filtering=filtering)
         return Ref(alias=self._join(route, inner=filtering and route.back), table=table, column=column)
 
@@ -75,9 +87,13 @@ class Scope:
             raise NotUnderstood((of.text, item.text), f"{item.text} does not belong to {of.text} here")
         return kept
 
+    def join(self, hops: tuple[Hop, ...]) -> str:
+        """The alias of the table that these hops lead to."""
+        return self._join(Route(hops), inner=True)
+
     def _join(self, route: Route, *, inner: bool) -> str:
         taken: tuple[str, ...] = ()
-        alias = self.base
+        alias = self.alias
         for hop in route.hops:
             taken = (*taken, f"{hop.table}.{hop.column}>{hop.to_table}.{hop.to_column}:{hop.via}")
             if taken not in self._aliases:
@@ -100,7 +116,7 @@ class Scope:
         return name
 
     def _fresh(self, table: str) -> str:
-        used = {self.base, *(j.alias for j in self.joins)}
+        used = self.names()
         name, n = table, 2
         while name in used:
             name, n = f"{table}_{n}", n + 1

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 
-from lexsi_ds.knowledge.words import allowed_edits, nearest, phrase
+from lexsi_ds.knowledge.words import allowed_edits, nearest, phrase, split_name
 from lexsi_ds.text_to_sql.cues import CUE_WORDS, CUES, LONGEST_CUE, NEVER_STOP, STOP_WORDS
 from lexsi_ds.text_to_sql.dates import Span, span_at
 from lexsi_ds.text_to_sql.lexicon import Lexicon, Sense
@@ -34,6 +34,8 @@ class Item:
     """Of a sense that is also a function word ("total"): its cue."""
     start: int = 0
     end: int = 0
+    article: bool = False
+    """Whether "a" or "any" stands before it."""
 
     def of(self, *kinds: str) -> tuple[Sense, ...]:
         """Its senses of these kinds."""
@@ -109,6 +111,8 @@ def _item_at(
 ) -> tuple[int, Item]:
     token = tokens[i]
     named = _sense_at(tokens, i, lexicon)
+    if named and token.kind == "number" and named[0] == i + 1 and _is_count(tokens, i, named[1]):
+        named = None
     dated = span_at(tokens, i, today)
     cue = _cue_at(tokens, i, cues)
     if named and named[0] >= max(dated[0] if dated else 0, cue[0] if cue else 0):
@@ -128,6 +132,14 @@ def _item_at(
     if hints:
         return i + 1, _make("sense", tokens, i, i + 1, senses=hints)
     return i + 1, _make("unknown", tokens, i, i + 1)
+
+
+def _is_count(tokens: tuple[Token, ...], i: int, senses: tuple[Sense, ...]) -> bool:
+    """Whether a short number that some column holds too is just a number: "top 2", unless that column is named before it."""
+    if len(tokens[i].word) > 3:
+        return False
+    before = {t.lemma for t in tokens[max(0, i - 3) : i]}
+    return not any(before >= set(split_name(s.column)) for s in senses)
 
 
 def _make(

@@ -17,6 +17,9 @@ _FUNCTION_WORDS: dict[str, str] = {
 }
 
 
+_PLACES = {2: "second", 3: "third", 4: "fourth", 5: "fifth"}
+
+
 def slug(text: str) -> str:
     """A label as a plain identifier: ``total loan amount`` becomes ``total_loan_amount``."""
     made = re.sub(r"[^a-z0-9]+", "_", fold(text)).strip("_")
@@ -38,8 +41,12 @@ def reading_of(query: Logical, model: SemanticModel, said: list[str]) -> str:
     else:
         head = f"{table.plural}: " + ", ".join(c.label for c in query.columns)
     if query.dimensions:
-        head += " by " + " and ".join(dict.fromkeys(d.label for d in query.dimensions))
-    tests = [p.text for p in query.filters if p.text]
+        shown = [d for d in query.dimensions if d.name not in query.per] or list(query.dimensions)
+        head += " by " + " and ".join(dict.fromkeys(d.label for d in shown))
+    if query.per:
+        inside = [d.label for d in (*query.dimensions, *query.columns) if d.name in query.per]
+        head += f", in each {' and '.join(dict.fromkeys(inside))}"
+    tests = [p.text for p in (*query.filters, *query.after) if p.text]
     if tests:
         head += ", only " + ", ".join(tests)
     for having in query.having:
@@ -65,6 +72,8 @@ def _order_text(query: Logical) -> str:
     if not query.order:
         return ""
     first = query.order[0]
+    if query.place is not None:
+        return f", only the {_PLACES.get(query.place, query.place)} {'highest' if first.descending else 'lowest'}, ties kept"
     if query.ties:
         return f", {'highest' if first.descending else 'lowest'} only, ties kept"
     if query.limit is not None:

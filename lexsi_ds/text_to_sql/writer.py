@@ -5,9 +5,10 @@ Rates come with the rows they are taken over; ordered rows break ties by the col
 
 from __future__ import annotations
 
+import sqlglot
 from sqlglot import exp
 
-from lexsi_ds.text_to_sql.logical import Dimension, Having, JoinStep, Logical, Measure, Predicate, Ref
+from lexsi_ds.text_to_sql.logical import Dimension, Having, JoinStep, Logical, Measure, Predicate, Ref, Sub
 from lexsi_ds.text_to_sql.sqltext import Names, needs_quotes
 
 _FUNCTIONS: dict[str, type[exp.AggFunc]] = {
@@ -32,9 +33,21 @@ def write(query: Logical, names: Names) -> str:
     return _Writer(query, names).select().sql(dialect="duckdb", pretty=True)
 
 
+def _looks_inside(query: Logical) -> bool:
+    """Whether any test looks at other rows, so that every column must say whose it is."""
+    tests = [*query.filters, *(p for m in query.measures for p in (*m.hits, *m.known))]
+    tests += [p for h in query.having for p in (*h.measure.hits, *h.measure.known)]
+    return any(_has_sub(p) for p in tests)
+
+
+def _has_sub(test: Predicate) -> bool:
+    return test.sub is not None or test.than is not None or any(_has_sub(p) for p in test.any_of)
+
+
 class _Writer:
     def __init__(self, query: Logical, names: Names) -> None:
         self.query, self.names = query, names
+        self.qualified = bool(query.joins) or _looks_inside(query)
 
     def select(self) -> exp.Select:
         query = self.query
@@ -57,16 +70,38 @@ class _Writer:
 
     def _ordered(self, select: exp.Select) -> exp.Select:
         query = self.query
-        if query.ties and query.order:
-            first = query.order[0]
-            over = exp.Window(
-                this=exp.Rank(), order=exp.Order(expressions=[_order(self._measured(first.name), first.descending)])
-            )
-            select.set("qualify", exp.Qualify(this=exp.EQ(this=over, expression=exp.Literal.number(1))))
-        orders = [_order(_column(o.name), o.descending) for o in query.order]
+        kept = self._kept()
+        if kept is not None:
+            select.set("qualify", exp.Qualify(this=kept))
+        inside = [_order(self._sorted(n), descending=False) for n in query.per]
+        orders = [*inside, *(_order(self._sorted(o.name), o.descending) for o in query.order if o.name not in query.per)]
         if orders:
             select = select.order_by(*orders)
-        return select.limit(query.limit) if query.limit is not None and not query.ties else select
+        cut = query.limit is not None and not (query.ties or query.per or query.place)
+        return select.limit(query.limit) if cut and query.limit is not None else select
+
+    def _sorted(self, name: str) -> exp.Expr:
+        """What a column of the result is sorted by: bands by their figures, not by their labels."""
+        banded = next((d for d in self.query.dimensions if d.name == name and d.bands), None)
+        return exp.Min(this=self.ref(banded.ref)) if banded else _column(name)
+
+    def _kept(self) -> exp.Expr | None:
+        """Which rows stay once windows are known: the first of each group, the first with its ties, later periods."""
+        query = self.query
+        tests = [self.period(p) for p in query.after]
+        if query.order and (query.ties or query.per or query.place):
+            first = query.order[0]
+            exact = query.limit is not None and not query.ties and not query.place
+            rank = exp.DenseRank() if query.place else exp.RowNumber() if exact else exp.Rank()
+            by = query.order if exact else (first,)
+            order = exp.Order(expressions=[_order(self._measured(o.name), o.descending) for o in by if o.name not in query.per])
+            over = exp.Window(this=rank, partition_by=[self._measured(n) for n in query.per], order=order)
+            if query.place:
+                tests.append(exp.EQ(this=over, expression=exp.Literal.number(query.place)))
+            else:
+                last = exp.Literal.number(query.limit if query.limit is not None and not query.ties else 1)
+                tests.append((exp.LTE if last.this != "1" else exp.EQ)(this=over, expression=last))
+        return exp.and_(*tests) if tests else None
 
     def _measured(self, name: str) -> exp.Expr:
         """The expression behind a column of the result: a window may not see its name."""
@@ -81,7 +116,7 @@ class _Writer:
 
     def ref(self, ref: Ref) -> exp.Expr:
         """A column, qualified only where several tables are joined, in its true type."""
-        column = _column(ref.column, ref.alias if self.query.joins else None)
+        column = _column(ref.column, ref.alias if self.qualified else None)
         how = self.names.column(ref.table, ref.column)
         if how.stored == "native":
             return column
@@ -95,6 +130,12 @@ class _Writer:
     def dimension(self, dimension: Dimension) -> exp.Expr:
         """A column of the result; a date is cut to its grain."""
         column = self.ref(dimension.ref)
+        if dimension.bands:
+            return _banded(column, dimension)
+        if dimension.step is not None:
+            width = exp.Literal.number(_plain(dimension.step))
+            floor = exp.Floor(this=exp.Div(this=column, expression=width))
+            return exp.Mul(this=floor, expression=width.copy())
         if dimension.grain is None:
             return column
         if dimension.grain == "year":
@@ -106,6 +147,8 @@ class _Writer:
 
     def outputs(self, measure: Measure) -> list[tuple[str, exp.Expr]]:
         """The result columns of a measure: a rate brings its counts."""
+        if measure.window is not None:
+            return [(measure.name, self.window(measure))]
         if measure.fn == "rate":
             hits, rows = self._hits(measure), self._rows(measure)
             share = exp.Div(
@@ -116,11 +159,49 @@ class _Writer:
             return [*own, (measure.hits_name, hits), (measure.name, share)]
         return [(measure.name, self.aggregate(measure))]
 
+    def window(self, measure: Measure) -> exp.Expr:
+        """What is made of a figure once all groups are there."""
+        figure = self.aggregate(measure)
+        inside = [self._measured(n) for n in measure.within]
+        if measure.window == "share":
+            whole = exp.Window(this=exp.Sum(this=self.aggregate(measure)), partition_by=inside)
+            share = exp.Mul(this=exp.Literal.number("100.0"), expression=figure)
+            return exp.Div(this=share, expression=_null_if_zero(whole))
+        period = next(d for d in self.query.dimensions if d.grain)
+        order = exp.Order(expressions=[_order(self.dimension(period), descending=False)])
+        if measure.window == "running":
+            return exp.Window(this=exp.Sum(this=figure), partition_by=inside, order=order)
+        before = exp.Window(this=exp.Lag(this=self.aggregate(measure)), partition_by=inside, order=order)
+        change = exp.Sub(this=figure, expression=before)
+        if measure.window == "change":
+            return change
+        grown = exp.Mul(this=exp.Literal.number("100.0"), expression=exp.Paren(this=change))
+        return exp.Div(this=grown, expression=_null_if_zero(before.copy()))
+
+    def period(self, predicate: Predicate) -> exp.Expr:
+        """A test of days as a test of the period that the result shows."""
+        shown = next(d for d in self.query.dimensions if d.grain and d.ref == predicate.ref)
+        first, after = predicate.values
+        start = self.dimension(shown)
+        if shown.grain == "year":
+            tests: list[exp.Expr] = [exp.GTE(this=start, expression=exp.Literal.number(first[:4]))] if first else []
+            last = exp.Literal.number(str(int(after[:4]) - (after[5:] == "01-01"))) if after else None
+            tests += [exp.LTE(this=start.copy(), expression=last)] if last is not None else []
+            return exp.and_(*tests)
+        return _days(start, first, after)
+
     def _hits(self, measure: Measure) -> exp.Expr:
-        return _filtered(exp.Count(this=exp.Star()), [self.predicate(p) for p in measure.hits])
+        return _filtered(self._counted(measure), [self.predicate(p) for p in measure.hits])
 
     def _rows(self, measure: Measure) -> exp.Expr:
-        return _filtered(exp.Count(this=exp.Star()), [self.predicate(p) for p in measure.known])
+        return _filtered(self._counted(measure), [self.predicate(p) for p in measure.known])
+
+    def _counted(self, measure: Measure) -> exp.Expr:
+        """What a percentage is taken of: rows, or the sum of a figure."""
+        if measure.fn != "rate" or measure.ref is None:
+            return exp.Count(this=exp.Star())
+        column = self.expression(measure.expression, measure.ref) if measure.expression else self.ref(measure.ref)
+        return exp.Sum(this=column)
 
     def aggregate(self, measure: Measure) -> exp.Expr:
         """One aggregate."""
@@ -129,20 +210,39 @@ class _Writer:
             return exp.Div(this=share, expression=_null_if_zero(self._rows(measure)))
         if measure.fn == "count" or measure.ref is None:
             return self._hits(measure)
-        column = self.ref(measure.ref)
-        if measure.fn == "count_distinct":
-            return exp.Count(this=exp.Distinct(expressions=[column]))
-        return _FUNCTIONS[measure.fn](this=column)
+        column = self.expression(measure.expression, measure.ref) if measure.expression else self.ref(measure.ref)
+        made = _aggregate(measure.fn, column)
+        return _filtered(made, [self.predicate(p) for p in measure.hits])
+
+    def expression(self, text: str, ref: Ref) -> exp.Expr:
+        """A declared metric's SQL over the columns of its own table."""
+        tree = sqlglot.parse_one(text, read="duckdb")
+
+        def owned(node: exp.Expr) -> exp.Expr:
+            return self.ref(Ref(alias=ref.alias, table=ref.table, column=node.name)) if isinstance(node, exp.Column) else node
+
+        return tree.transform(owned)
 
     def predicate(self, predicate: Predicate) -> exp.Expr:
         """A test as a boolean expression."""
-        column = self.ref(predicate.ref)
+        if predicate.test == "any":
+            return exp.Paren(this=exp.or_(*(self.predicate(p) for p in predicate.any_of)))
+        if predicate.test in ("exists", "not exists") and predicate.sub is not None:
+            there = exp.Exists(this=self.rows_of(predicate.sub).select("1"))
+            return there if predicate.test == "exists" else exp.Not(this=there)
+        column = self.figure(predicate.sub) if predicate.sub is not None else self.ref(predicate.ref)
+        against = self._against(predicate)
+        if against is not None:
+            return _TESTS[predicate.test](this=column, expression=against)
         if predicate.test in ("is null", "is not null"):
             is_null = exp.Is(this=column, expression=exp.Null())
             return is_null if predicate.test == "is null" else exp.Not(this=is_null)
         if predicate.test == "days":
             return _days(column, *predicate.values)
-        values = [self.literal(predicate.ref, v) for v in predicate.values]
+        if predicate.sub is not None:
+            values: list[exp.Expr] = [exp.Literal.number(v) for v in predicate.values]
+        else:
+            values = [self.literal(predicate.ref, v) for v in predicate.values]
         if predicate.test == "between":
             return exp.Between(this=column, low=values[0], high=values[1])
         if predicate.test in ("in", "not in"):
@@ -151,6 +251,35 @@ class _Writer:
             inside = exp.In(this=column, expressions=values)
             return inside if predicate.test == "in" else exp.Not(this=inside)
         return _TESTS[predicate.test](this=column, expression=values[0])
+
+    def _against(self, predicate: Predicate) -> exp.Expr | None:
+        """What a figure is compared with when it is not a plain value."""
+        if predicate.than is not None:
+            found: exp.Expr = self.figure(predicate.than)
+        elif predicate.other is not None:
+            found = self.ref(predicate.other)
+        else:
+            return None
+        if predicate.factor == 1:
+            return found
+        return exp.Mul(this=exp.Literal.number(_plain(predicate.factor)), expression=found)
+
+    def rows_of(self, sub: Sub) -> exp.Select:
+        """The rows of a sub-query, before it is said what is taken of them."""
+        select = exp.Select().from_(_table(sub.table, sub.alias))
+        for step in sub.joins:
+            select = select.join(_table(step.table, step.alias), on=self.on(step), join_type="inner" if step.inner else "left")
+        for inner, outer in sub.links:
+            test = exp.EQ(this=_column(inner.column, inner.alias), expression=_column(outer.column, outer.alias))
+            select = select.where(test)
+        for predicate in sub.filters:
+            select = select.where(self.predicate(predicate))
+        return select
+
+    def figure(self, sub: Sub) -> exp.Expr:
+        """The one number of a sub-query."""
+        made = exp.Count(this=exp.Star()) if sub.ref is None else _aggregate(sub.fn, self.ref(sub.ref))
+        return exp.Subquery(this=self.rows_of(sub).select(made))
 
     def literal(self, ref: Ref, value: str) -> exp.Expr:
         """A value in the column's type."""
@@ -189,6 +318,31 @@ def _table(name: str, alias: str | None = None) -> exp.Table:
     if alias and alias != name:
         table.set("alias", exp.TableAlias(this=_identifier(alias)))
     return table
+
+
+def _aggregate(fn: str, column: exp.Expr) -> exp.Expr:
+    if fn == "count_distinct":
+        return exp.Count(this=exp.Distinct(expressions=[column]))
+    return _FUNCTIONS[fn](this=column)
+
+
+def _plain(number: float) -> str:
+    return str(int(number)) if number == int(number) else repr(number)
+
+
+def _banded(column: exp.Expr, dimension: Dimension) -> exp.Expr:
+    """The band that a figure falls in, by the lower ends; empty below the first and above the last."""
+    cases = []
+    for band, following in zip(dimension.bands, (*dimension.bands[1:], None), strict=True):
+        tests: list[exp.Expr] = []
+        if band.low is not None:
+            tests.append(exp.GTE(this=column.copy(), expression=exp.Literal.number(_plain(band.low))))
+        if following is not None and following.low is not None:
+            tests.append(exp.LT(this=column.copy(), expression=exp.Literal.number(_plain(following.low))))
+        elif band.high is not None:
+            tests.append(exp.LTE(this=column.copy(), expression=exp.Literal.number(_plain(band.high))))
+        cases.append(exp.If(this=exp.and_(*tests), true=exp.Literal.string(band.label)))
+    return exp.Case(ifs=cases)
 
 
 def _named(expression: exp.Expr, name: str) -> exp.Expr:

@@ -84,7 +84,6 @@ def test_pasted_sql_is_never_run(bank: Asked, question: str) -> None:
         ("total loan amount approved by managers", "managers"),
         ("What was our profit in 1997?", "profit"),
         ("loans by status excluding small ones", "small"),
-        ("How many accounts without a loan?", "without"),
         ("how many loans more than last year", "more than"),
     ],
 )

@@ -46,7 +46,6 @@ def test_several_questions_in_one_are_offered_one_by_one(staff: Asked) -> None:
         ("how many clients live in different districts", "different"),
         ("average balance of accounts in Prague", "balance"),
         ("total unemployment rate in 1996", "total"),
-        ("running total of loans by year", "running total of"),
         ("average order amount by purpose and bank", "bank"),
     ],
 )

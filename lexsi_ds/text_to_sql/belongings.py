@@ -1,0 +1,145 @@
+"""Clauses about rows that belong to what is asked for: "without a loan", "have a card and at least two orders", "with no album".
+
+What is said of those rows right behind them ("a loan granted in 1996") restricts them and not what is asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lexsi_ds.text_to_sql.draft import FilterAsk
+from lexsi_ds.text_to_sql.rules import is_late
+from lexsi_ds.text_to_sql.tagger import Item
+
+if TYPE_CHECKING:
+    from lexsi_ds.text_to_sql.parser import Parser
+
+_TESTS = {"more": ">", "less": "<", "at_least": ">=", "at_most": "<=", "equal": "="}
+
+
+def owning(parser: Parser, i: int) -> int:
+    """ "with" or "without" and a list of rows, or of one figure or text that may be missing."""
+    negated, start = _lead(parser, i)
+    if start == i:
+        return i
+    missing = _missing(parser, i, start, negated=negated)
+    if missing > i:
+        return missing
+    counted, start = _how_many_of_all(parser, start)
+    made: list[FilterAsk] = []
+    stop = start
+    while True:
+        ask, after = _one(parser, stop, negated=negated)
+        if ask is None:
+            break
+        made.append(ask)
+        stop = after
+        turned, following = _joiner(parser, stop, negated=negated)
+        if following == stop or not _starts_one(parser, following):
+            break
+        negated, stop = turned, following
+    if not made or (counted is not None and counted != len(made)):
+        return i
+    if len(made) == 1 and made[0].numbers and not made[0].negated and parser.kind(start) in _TESTS:
+        return i  # a condition on groups as well as on rows: `comparison` takes it
+    parser.draft.filters += [replace(a, late=is_late(parser)) for a in made]
+    return stop
+
+
+def _lead(parser: Parser, i: int) -> tuple[bool, int]:
+    """Whether a list of belongings starts here, whether they must be absent, and where the list goes on."""
+    kind = parser.kind(i)
+    if kind == "without":
+        return True, parser.skip(i + 1, "with", "all")
+    if kind == "not" and parser.kind(i + 1) == "with":
+        return True, parser.skip(i + 1, "with", "all")
+    if kind == "with":
+        stop = parser.skip(i, "with", "be")
+        if parser.kind(stop) in ("not", "without"):
+            return True, parser.skip(stop + 1, "with", "all")
+        return False, parser.skip(stop, "and") if parser.items[stop - 1].words[-1:] == ("both",) else stop
+    return False, i
+
+
+def _how_many_of_all(parser: Parser, i: int) -> tuple[int | None, int]:
+    """ "all three: a loan, a card and two orders"."""
+    if parser.kind(i) == "all" and parser.kind(i + 1) == "number" and _starts_one(parser, i + 2):
+        value = parser.items[i + 1].value
+        return (int(value) if value else None), i + 2
+    return None, parser.skip(i, "all")
+
+
+def _joiner(parser: Parser, i: int, *, negated: bool) -> tuple[bool, int]:
+    """Where the next of a list starts, and whether it is negated: "a loan but no card", "neither a loan nor a card"."""
+    stop = parser.skip(i, "mark", "and")
+    if parser.kind(stop) == "not" and parser.items[stop].text.casefold() == "nor":
+        return True, stop + 1
+    if stop == i:
+        return negated, i
+    if parser.kind(stop) in ("without", "not"):
+        return True, parser.skip(stop + 1, "with", "all")
+    if parser.kind(stop) == "with":
+        return False, parser.skip(stop, "with")
+    return negated, stop
+
+
+def _starts_one(parser: Parser, i: int) -> bool:
+    return _belongs(parser, _after_count(parser, i)[2])
+
+
+def _after_count(parser: Parser, i: int) -> tuple[str, float | None, int]:
+    """ "at least two", "more than 3", "5": the test, the number, and where the noun stands."""
+    if parser.kind(i) in _TESTS:
+        stop = parser.skip(i + 1, "than")
+        if parser.kind(stop) == "number":
+            return _TESTS[parser.kind(i)], parser.items[stop].value, stop + 1
+    if parser.kind(i) == "number":
+        if parser.kind(i + 1) in ("at_least", "at_most"):
+            return _TESTS[parser.kind(i + 1)], parser.items[i].value, i + 2
+        if parser.items[i].text.casefold() not in ("one",):
+            return "=", parser.items[i].value, i + 1
+        return ">=", 1.0, i + 1
+    return "", None, parser.skip(i, "all", "distinct")
+
+
+def _one(parser: Parser, i: int, *, negated: bool) -> tuple[FilterAsk | None, int]:
+    test, number, stop = _after_count(parser, i)
+    if not _belongs(parser, stop):
+        return None, i
+    item, after = parser.items[stop], stop + 1
+    inner, after = parser.said_of(after)
+    text = " ".join(x.text for x in parser.items[i:after])
+    numbers = (number,) if number is not None else ()
+    ask = FilterAsk("exists", (item,), negated=negated, test=test or "exists", numbers=numbers, inner=inner, text=text)
+    return ask, after
+
+
+def _belongs(parser: Parser, i: int) -> bool:
+    """Whether rows are named here, and neither one of them by its key nor a value, a figure or a group."""
+    if not parser.is_named(i, "entity"):
+        return False
+    item: Item = parser.items[i]
+    if item.of("column", "value", "segment", "metric", "house"):
+        return False
+    keyed = parser.kind(i + 1) in ("number", "date") and parser.kind(i - 1) not in ("number", "at_least", "more")
+    return not keyed
+
+
+def _missing(parser: Parser, i: int, start: int, *, negated: bool) -> int:
+    """ "without a composer", "with a basement": whether a column is filled."""
+    if not parser.is_named(start, "column") or parser.is_named(start, "entity", "value", "metric", "segment", "extreme"):
+        return i
+    following = parser.skip(start + 1, "be", "of", "in", "than")
+    if parser.kind(following) in (*_TESTS, "between", "number", "date", "versus", "percent", "older", "younger"):
+        return i
+    if parser.is_named(following, "value"):
+        return i
+    item = parser.items[start]
+    if not negated and not item.article:
+        return i
+    text = " ".join(x.text for x in parser.items[i : start + 1])
+    parser.draft.filters.append(
+        FilterAsk("filled", (item,), negated=negated, column=item, text=text, late=is_late(parser))
+    )
+    return start + 1
