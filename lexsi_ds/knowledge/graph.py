@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lexsi_ds.data.handle import Value
 from lexsi_ds.errors import NotFound
-from lexsi_ds.knowledge.model import Condition, RolePath, Section, SemanticModel, TableModel
+from lexsi_ds.knowledge.model import Condition, Formula, RolePath, Section, SemanticModel, TableModel
 from lexsi_ds.knowledge.words import fold, nearest, phrase
 
 SECTIONS: tuple[Section, ...] = ("concepts", "disambigs", "metrics", "join_paths", "tables")
@@ -45,6 +45,8 @@ class _Node:
     text: str
     triggers: tuple[tuple[str, ...], ...]
     words: Counter[str]
+    said: tuple[str, ...] = ()
+    """The words and phrases it is found by, as they are written."""
 
     def hit(self, score: float = 0.0) -> KgHit:
         return KgHit(id=self.id, label=self.label, section=self.section, text=self.text, score=round(score, 3))
@@ -80,16 +82,29 @@ class KnowledgeGraph:
             to_do=f"Did you mean {near!r}?" if near else "Ask for the outline to see all nodes.",
         )
 
-    def search(self, text: str, top_k: int = 8, question: str | None = None) -> list[KgHit]:
-        """The best nodes for a text, best first. Weak hits are widened by the run's question."""
+    def record(self, node_id: str) -> str:
+        """All that is kept of a node, as lines: id, section, text, and the words and phrases it is found by."""
+        node = next(n for n in self._nodes if n.id == node_id)
+        lines = [f"id: {node.id}", f"section: {node.section}", f"label: {node.label}", f"text: {node.text}"]
+        if node.said:
+            lines.append(f"found by: {', '.join(node.said)}")
+        return "\n".join(lines)
+
+    def search(
+        self, text: str, top_k: int = 8, question: str | None = None, section: Section | None = None
+    ) -> list[KgHit]:
+        """The best nodes for a text, best first, of one section or of all. Weak hits are widened by the run's question."""
         scores = self._scores(text)
-        if question and question != text and max(scores.values(), default=0.0) < WEAK_SCORE:
+        if question and question != text and self.is_weak(text):
             for node_id, score in self._scores(question).items():
                 scores[node_id] = scores.get(node_id, 0.0) + score / 2
-        ranked = sorted(
-            ((s, n) for n in self._nodes if (s := scores.get(n.id, 0.0)) > 0), key=lambda p: (-p[0], p[1].id)
-        )
+        among = [n for n in self._nodes if section in (None, n.section)]
+        ranked = sorted(((s, n) for n in among if (s := scores.get(n.id, 0.0)) > 0), key=lambda p: (-p[0], p[1].id))
         return [n.hit(s) for s, n in ranked[: max(1, top_k)]]
+
+    def is_weak(self, text: str) -> bool:
+        """Whether the best node for a text says little, so that a search is widened."""
+        return max(self._scores(text).values(), default=0.0) < WEAK_SCORE
 
     def ambiguous_nouns(self, question: str) -> list[str]:
         """Nouns of the question that mean several things on this source, in the order in which they appear."""
@@ -125,7 +140,8 @@ def _node(
     slug = "_".join(re.findall(r"[a-z0-9]+", fold(label))) or "node"
     counted = Counter(w for t in (label, label, text, *words) for w in phrase(t) if w not in _COMMON)
     phrases = tuple(sorted({p for t in (*triggers, *words) if len(p := phrase(t)) > 1 or t in triggers}))
-    return _Node(f"{section}:{slug}", label, section, text, phrases, counted)
+    said = tuple(dict.fromkeys((*words, *triggers)))
+    return _Node(f"{section}:{slug}", label, section, text, phrases, counted, said)
 
 
 def _nodes(model: SemanticModel) -> list[_Node]:
@@ -145,15 +161,16 @@ def _nodes(model: SemanticModel) -> list[_Node]:
     ]
     made += [_node("disambigs", d.noun, d.text, d.words, d.triggers) for d in model.disambiguations]
     made += [_node("metrics", m.label, f"{m.text or m.label} ({m.table})", m.words, m.words) for m in model.metrics]
+    made += [_node("metrics", f.label, _formula_text(f), f.words, f.words) for f in model.formulas]
     made += [
         _node(
             "join_paths",
             f"{r.child} to {r.parent}",
             f"{r.child}.{r.child_column} = {r.parent}.{r.parent_column}: {r.role or 'link'}",
-            r.words,
-            r.words,
+            (*r.words, *r.nouns),
+            (*r.words, *r.nouns),
         )
-        for r in model.relationships
+        for r in (*model.relationships, *model.hierarchies)
     ]
     made += [_node("join_paths", p.name, _path_text(p), p.words, p.words) for p in model.paths]
     made += [_node("tables", t.name, _table_text(model, t), (t.label, t.plural, *t.synonyms)) for t in model.tables]
@@ -166,12 +183,17 @@ def _told_apart(nodes: list[_Node]) -> list[_Node]:
     for node in nodes:
         seen[node.id] += 1
         name = node.id if seen[node.id] == 1 else f"{node.id}_{seen[node.id]}"
-        made.append(_Node(name, node.label, node.section, node.text, node.triggers, node.words))
+        made.append(replace(node, id=name))
     return made
 
 
 def _tests(conditions: tuple[Condition, ...]) -> str:
     return " and ".join(f"{c.column} {c.op} {', '.join(c.values)}".strip() for c in conditions)
+
+
+def _formula_text(formula: Formula) -> str:
+    tests = f" where {_tests(formula.conditions)}" if formula.conditions else ""
+    return f"{formula.text or formula.label}: {formula.expression} over rows of {formula.table}{tests}"
 
 
 def _path_text(path: RolePath) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from lexsi_ds.agent.tools.base import FunctionTool, ToolArgs, ToolResult, ToolSpec, refuse
 from lexsi_ds.facts import facts_of
@@ -14,13 +14,22 @@ if TYPE_CHECKING:
     from lexsi_ds.agent.context import AgentContext
 
 
+_MOST = 100
+
+
 class SampleValuesArgs(ToolArgs):
     """Which column, and how many values."""
 
     table: str
     column: str
-    k: int = Field(default=20, ge=1, le=100)
+    k: int = Field(default=20, ge=1, le=_MOST, description="How many; more than 100 are cut to 100.")
     order_by_freq: bool = True
+
+    @field_validator("k", mode="before")
+    @classmethod
+    def _at_most(cls, k: Any) -> Any:
+        """The cap is a cap, not a refusal: the summary says how many there are."""
+        return min(k, _MOST) if isinstance(k, int) else k
 
 
 def _run(args: SampleValuesArgs, ctx: AgentContext) -> ToolResult:
@@ -41,7 +50,8 @@ def _run(args: SampleValuesArgs, ctx: AgentContext) -> ToolResult:
         f"SELECT {name} AS value, count(*) AS n FROM {source} WHERE {name} IS NOT NULL GROUP BY ALL ORDER BY {order} LIMIT {args.k}"
     )
     values = [{"value": str(v), "count": int(n)} for v, n in zip(frame.iloc[:, 0], frame["n"], strict=True)]
-    listing = ", ".join(f"{_shorten(v['value'])!r} ({v['count']})" for v in values)
+    meant = {v["value"]: ctx.knowledge.model.meaning(table.name, column.name, v["value"]) for v in values}
+    listing = ", ".join(_line(v, meant[v["value"]]) for v in values)
     return ToolResult(
         ok=True,
         summary=f"{table.name}.{column.name}: {column.distinct} distinct values; {len(values)} shown: {listing}",
@@ -54,6 +64,12 @@ def _quote_ident(name: str) -> str:
     if re.search(r"[\x00-\x1f]", name):
         raise ValueError("an identifier holds control characters")
     return '"' + name.replace('"', '""') + '"'
+
+
+def _line(value: dict[str, Any], meaning: str | None) -> str:
+    """A value, what it stands for where that is written down, and how often it comes."""
+    means = f" = {_shorten(meaning)}" if meaning and meaning != value["value"] else ""
+    return f"{_shorten(value['value'])!r}{means} ({value['count']})"
 
 
 def _shorten(text: str) -> str:
