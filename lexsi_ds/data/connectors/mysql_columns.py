@@ -36,6 +36,11 @@ class FarColumn:
     scale: int | None
 
     @property
+    def decimal(self) -> bool:
+        """A decimal that fits: read as text, since the scanner takes one without a fraction for a digit shorter than it is."""
+        return self.kind == "decimal" and not self.wide
+
+    @property
     def wide(self) -> bool:
         """A decimal of more digits than DuckDB's."""
         return self.kind == "decimal" and (self.precision or 0) > MOST_DIGITS
@@ -50,9 +55,10 @@ class Oddities:
     scale: int | None = None
 
     @property
-    def exact(self) -> bool:
-        """Whether a decimal of DuckDB's holds every value."""
-        return self.whole is not None and self.whole + (self.scale or 0) <= MOST_DIGITS
+    def exact(self) -> str | None:
+        """The type of DuckDB's that holds every value of a wide decimal."""
+        fits = self.whole is not None and self.whole + (self.scale or 0) <= MOST_DIGITS
+        return f"DECIMAL({MOST_DIGITS},{self.scale or 0})" if fits else None
 
 
 def far_columns(ask: Ask, schema: str, table: str) -> list[FarColumn]:
@@ -89,9 +95,12 @@ def copied(
     types = {row[0]: str(row[1]) for row in con.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()}
     parts = []
     for i, (column, new) in enumerate(zip(columns, names, strict=True)):
-        bytes_of_text = types.get(f"c{i}") == "BLOB" and (column.kind in _TEXT or column.kind in _SHAPES)
-        parts.append(f"{f'decode(c{i})' if bytes_of_text else f'c{i}'} AS {quoted(new)}")
-        notes += _notes(column, found.get(column.name, Oddities()), new)
+        about = found.get(column.name, Oddities())
+        exact = f"DECIMAL({column.precision},{column.scale or 0})" if column.decimal else about.exact if column.wide else None
+        bytes_of_text = types.get(f"c{i}") == "BLOB" and (exact or column.kind in _TEXT or column.kind in _SHAPES)
+        value = f"decode(c{i})" if bytes_of_text else f"c{i}"
+        parts.append(f"{f'CAST({value} AS {exact})' if exact else value} AS {quoted(new)}")
+        notes += _notes(column, about, new)
     comments = {new: c.comment for c, new in zip(columns, names, strict=True) if c.comment}
     return Columns(f"SELECT {', '.join(parts)} FROM {relation}", comments, tuple(notes))
 
@@ -143,8 +152,8 @@ def _counts(column: FarColumn) -> tuple[str, str, str]:
 
 def _far_value(column: FarColumn, about: Oddities) -> str:
     name = name_of(column.name)
-    if column.wide and about.exact:
-        return f"CAST({name} AS DECIMAL({MOST_DIGITS},{about.scale or 0}))"
+    if column.decimal or about.exact:
+        return f"CAST({name} AS CHAR)"
     if column.kind == "bit" and (column.precision or 1) > 1:
         return f"CAST({name} AS UNSIGNED)"
     return f"ST_AsText({name})" if column.kind in _SHAPES else name
