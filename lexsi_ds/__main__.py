@@ -10,6 +10,7 @@ import contextlib
 import json
 import logging
 import os
+import shlex
 import signal
 import sys
 import tempfile
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from lexsi_ds.agent import events as ev
+from lexsi_ds.agent.given import GivenQuery, GivenTask, given_of
 from lexsi_ds.agent.report import refused, report
 from lexsi_ds.application import Application, get_application
 from lexsi_ds.data.handle import DatasetHandle
@@ -86,6 +88,12 @@ def _parser() -> argparse.ArgumentParser:
     ask.add_argument("--context", help="hints about the data: a text, or a file that holds one")
     ask.add_argument("--max-rows", type=int, default=1000, help="most rows of the result in the output (default: 1000)")
     ask.add_argument("--json", action="store_true", help="print one JSON object")
+    stop = ask.add_mutually_exclusive_group()
+    stop.add_argument("--review", action="store_true", help="of a prediction: show the task and stop before it trains")
+    stop.add_argument("--approve", action="store_true", help="of a prediction: train the task as stated, even a doubtful one")
+    stop.add_argument(
+        "--task", type=Path, help="train this task instead: the object that --review --json prints, or its task.draft, edited"
+    )
     ask.set_defaults(command=_ask)
     inspect = commands.add_parser("inspect", help="say what a file or folder holds")
     inspect.add_argument("path", help="demo, a folder or a file")
@@ -97,16 +105,19 @@ def _parser() -> argparse.ArgumentParser:
 def _ask(args: argparse.Namespace, app: Application, out: IO[str], cancel: Cancel) -> int:
     if (args.question is None) == (args.file is None):
         raise BadInput("Give a question, or --file with one a line.", where="ask")
+    if args.file is not None and args.task is not None:
+        raise BadInput("--task goes with one question, not with --file.", where="ask")
     if args.max_rows < 0:
         raise BadInput("--max-rows must not be negative.", where="ask")
     handle = _handle(args.dataset, app, cancel)
     if args.file is not None:
         return _ask_file(args, app, handle, out, cancel)
-    body = _answer(args.question, _context(args.context), handle, app, cancel, args.max_rows, live=not args.json)
+    body = _answer(args, args.question, _context(args.context), handle, app, cancel, live=not args.json)
     if args.json:
         print(json.dumps(body, ensure_ascii=False), file=out)
     else:
         _tell(body, out)
+        _tell_task(body, args, out)
     return EXIT[body["state"]]
 
 
@@ -123,7 +134,7 @@ def _ask_file(args: argparse.Namespace, app: Application, handle: DatasetHandle,
             body = refused(line.strip()[:200], "failed", 'Each line must be a JSON object with a "question".')
         else:
             hints = "\n".join(filter(None, (shared, str(item.get("context") or ""))))
-            body = _answer(question, hints, handle, app, cancel, args.max_rows, live=False)
+            body = _answer(args, question, hints, handle, app, cancel, live=False)
         if isinstance(body, dict) and body["state"] == "stopped":
             raise Stopped
         print(json.dumps(body, ensure_ascii=False), file=out, flush=True)
@@ -141,24 +152,58 @@ def _lines(path: Path) -> Iterator[str]:
 
 
 def _answer(
+    args: argparse.Namespace,
     question: str,
     hints: str,
     handle: DatasetHandle,
     app: Application,
     cancel: Cancel,
-    max_rows: int,
     *,
     live: bool,
 ) -> dict[str, Any]:
     run_id = new_id("run")
     with tempfile.TemporaryDirectory(prefix="lexsi-", dir=app.pool.scratch) as folder:
-        ctx = app.answering.context(handle, run_id, Path(folder), cancel=cancel, hints=hints)
+        ctx = app.answering.context(
+            handle, run_id, Path(folder), cancel=cancel, hints=hints, given=_task_file(args.task),
+            review="always" if args.review else "never" if args.approve else None,
+        )  # fmt: skip
         events: list[ev.Event] = []
         for event in app.answering.loop(ctx).stream(question, ctx):
             events.append(event)
             if live and isinstance(event, ev.ToolCalled):
                 print(f"Calling {event.name}… {event.argument}", file=sys.stderr)
-        return report(question, events, ctx, max_rows=max_rows)
+        return report(question, events, ctx, max_rows=args.max_rows)
+
+
+def _task_file(path: Path | None) -> GivenQuery | GivenTask | None:
+    """The task of ``--task``: a draft, or a whole answer that holds one."""
+    if path is None:
+        return None
+    try:
+        body = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError) as error:
+        raise BadInput(
+            "The task file cannot be read as JSON.", where=str(path), to_do="Give what --review --json prints."
+        ) from error
+    found = body.get("task") if isinstance(body, dict) else None
+    draft = found.get("draft") if isinstance(found, dict) else body
+    return given_of({"kind": "task", "draft": draft})
+
+
+def _tell_task(body: dict[str, Any], args: argparse.Namespace, out: IO[str]) -> None:
+    """The task's card, and how to go on from it when it waits."""
+    task = body["task"]
+    if task is None:
+        return
+    print("\nPrediction task", file=out)
+    for line in task["lines"]:
+        print(f"  {line['about']}: {line['text']}", file=out)
+    if body["state"] != "needs_clarification":
+        return
+    question = shlex.join(["python", "-m", "lexsi_ds", "ask", args.question, "--dataset", args.dataset])
+    print(f"\nTo train it as it stands:\n  {question} --approve", file=out)
+    print("To change it: write it to a file, edit task.draft there, and train from it:", file=out)
+    print(f"  {question} --review --json > task.json\n  {question} --task task.json", file=out)
 
 
 def _tell(body: dict[str, Any], out: IO[str]) -> None:

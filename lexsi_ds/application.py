@@ -14,7 +14,7 @@ from typing import Any
 
 from lexsi_ds.agent.answering import Answering
 from lexsi_ds.agent.chat_run import ChatRun
-from lexsi_ds.agent.context import Knowledge
+from lexsi_ds.agent.context import Knowledge, Review
 from lexsi_ds.data.handle import DatasetHandle, SourceKind
 from lexsi_ds.data.sql import SqlRunner
 from lexsi_ds.errors import BadInput, NotFound
@@ -46,6 +46,7 @@ from lexsi_ds.store.runs import Runs
 
 log = logging.getLogger(__name__)
 _ACTIVE = "active_source"
+_REVIEW = "review_tasks"
 
 
 class Application:
@@ -79,6 +80,7 @@ class Application:
             datasets=self.datasets,
         )
         self.answering.activate = self.set_active_source
+        self.answering.review_of = self.review
         self.runs = RunRegistry(Runs(self.store), settings.home)
         self.chats = Chats(
             self.store, self.runs, ChatRun(self.answering, self.catalog, self.artifacts, self.store), self.artifacts
@@ -123,6 +125,15 @@ class Application:
         """The newest snapshot of the active source; None until there is one."""
         source_id = self.active_source(actor)
         return self.catalog.handle(actor, source_id) if source_id else None
+
+    def review(self, actor: Actor) -> Review:
+        """When this person sees a prediction task before it trains."""
+        return "always" if self._preferences.get(actor.id, _REVIEW) is True else "doubtful"
+
+    def set_review(self, actor: Actor, *, always: bool) -> None:
+        """Choose whether every prediction task waits for this person, or only a doubtful one."""
+        actor.need("chats:write")
+        self._preferences.set(actor.id, _REVIEW, always)
 
     def prepare_demo(self, actor: Actor) -> Task | None:
         """Start building the demo bank where no source exists yet; None when there is one already."""

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from lexsi_ds.agent.context import AgentContext, Knowledge, SessionContext
+from lexsi_ds.agent.context import AgentContext, Knowledge, Review, SessionContext
 from lexsi_ds.agent.decisions import Planner
+from lexsi_ds.agent.given import GivenQuery, GivenTask
 from lexsi_ds.agent.loop import AgentLoop, RunLimits
 from lexsi_ds.agent.planners.llm import LLMPlanner
 from lexsi_ds.agent.planners.offline import OfflinePlanner
@@ -55,6 +56,8 @@ class Answering:
     datasets: Datasets | None = None
     activate: Callable[[Actor, str], None] | None = None
     """Makes a source the one that a person works on."""
+    review_of: Callable[[Actor], Review] | None = None
+    """When a person wants to see a task before it trains."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _llm: LLMClient | None = None
     _suggested: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -103,6 +106,8 @@ class Answering:
         cancel: Cancel | None = None,
         hints: str = "",
         offline: bool = False,
+        given: GivenQuery | GivenTask | None = None,
+        review: Review | None = None,
     ) -> AgentContext:
         """A fresh context of one run."""
         activate = self.activate
@@ -124,6 +129,8 @@ class Answering:
             session=session or SessionContext(),
             cancel=cancel or Cancel(),
             hints=hints,
+            given=given,
+            review=review or (self.review_of(actor) if self.review_of is not None else "doubtful"),
         )
 
     def _client(self) -> LLMClient | None:
@@ -136,7 +143,7 @@ class Answering:
     def loop(self, ctx: AgentContext, sink: ArtifactSink | None = None) -> AgentLoop:
         """A loop for this context, with the planner that the settings ask for."""
         planner: Planner
-        if ctx.llm is not None:
+        if ctx.llm is not None and ctx.given is None:
             planner = LLMPlanner(ctx.llm)
         else:
             planner = OfflinePlanner(ctx, max_question_chars=self.settings.max_question_chars)

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from lexsi_ds.agent import events as ev
 from lexsi_ds.agent.context import Kept, SessionContext
+from lexsi_ds.agent.given import given_of
 from lexsi_ds.store.conversations import Conversations
 from lexsi_ds.store.runs import Runs
 from lexsi_ds.text_to_sql.reading import Analytic
@@ -42,7 +43,9 @@ class ChatRun:
         self._runs.note(ask.run_id, snapshot_id=handle.snapshot_id, snapshot_number=handle.snapshot_number)
         session = self._session(ask)
         folder = self._artifacts.folder(ask.run_id)
-        ctx = self._answering.context(handle, ask.run_id, folder, actor=ask.actor, session=session, cancel=run.cancel)
+        ctx = self._answering.context(
+            handle, ask.run_id, folder, actor=ask.actor, session=session, cancel=run.cancel, given=given_of(ask.given)
+        )
         self._follow(ctx, ask)
         sink = self._artifacts.sink(ask.actor)
 

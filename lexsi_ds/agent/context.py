@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
+from lexsi_ds.agent.given import GivenQuery, GivenTask
 from lexsi_ds.data.handle import DatasetHandle, Value
 from lexsi_ds.data.sql import SqlResult, SqlRunner
 from lexsi_ds.jobs.cancel import Cancel
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from lexsi_ds.services.models import Models
 
 Tell = Callable[[dict[str, Any]], None]
+Review = Literal["doubtful", "always", "never"]
 
 
 class Kept(Value):
@@ -95,6 +97,10 @@ class AgentContext:
     tell: Tell = lambda message: None
     hints: str = ""
     """The person's own context, such as ``--context``: read as data."""
+    given: GivenQuery | GivenTask | None = None
+    """A query or a task that was made by point and click: the question is not read then."""
+    review: Review = "doubtful"
+    """When a task is shown before it trains: where it is doubtful, always, or never."""
     org: Any = None
     text_project: Any = None
     tab_project: Any = None

@@ -33,6 +33,8 @@ class Answer:
     text: str | None
     state: RunState = "answered"
     suggestions: tuple[str, ...] = ()
+    offer: dict[str, Any] | None = None
+    """What a person may finish by point and click."""
 
 
 Decision = CallTool | AskUser | Answer

@@ -106,6 +106,9 @@ class Done(_Event):
     removed: list[str] = Field(default_factory=list)
     """Sentences taken out of the narrative because a number was not in the facts."""
     sources: list[str] = Field(default_factory=list)
+    offer: dict[str, Any] | None = None
+    """What can be finished by point and click: ``{"kind": "query", "logical", "words"}`` where words were not understood,
+    ``{"kind": "task"}`` where the task that text_to_sql stated waits for a person."""
     tool_calls: int = 0
     usage: dict[str, int] = Field(default_factory=dict)
 

@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from lexsi_ds.agent import events as ev
 from lexsi_ds.agent.context import AgentContext
 from lexsi_ds.agent.decisions import Answer, AskUser, CallTool, Planner, PlanState, Step
+from lexsi_ds.agent.given import waits
 from lexsi_ds.agent.results import ArtifactSink, MemorySink, keep
 from lexsi_ds.agent.rules import Done, broken, empty_result
 from lexsi_ds.agent.tools import REGISTRY
@@ -149,7 +150,9 @@ class _Run:
                 return self._answer(decision)
         return self._force_final()
 
-    def end(self, state: ev.RunState, answer: str | None, *, suggestions: tuple[str, ...] = ()) -> ev.Done:
+    def end(
+        self, state: ev.RunState, answer: str | None, *, suggestions: tuple[str, ...] = (), offer: dict[str, Any] | None = None
+    ) -> ev.Done:
         """The last event."""
         cache = self._ctx.cache
         reading = cache.get("_last_reading") or cache.get("_predictive")
@@ -157,6 +160,9 @@ class _Run:
         if task := cache.get("_task"):
             caveats += task.notes
         caveats += cache.get("_notes", ())
+        stated = cache.get("_predictive")
+        if offer is None and state == "needs_clarification" and stated is not None and waits(stated, self._ctx):
+            offer = {"kind": "task"}
         return ev.Done(
             state=state,
             answer=answer,
@@ -164,6 +170,7 @@ class _Run:
             caveats=list(dict.fromkeys(caveats)),
             suggestions=list(suggestions),
             removed=self._removed,
+            offer=offer,
             tool_calls=self._calls,
             usage=self._planner.usage | self._llm_usage(),
         )
@@ -276,7 +283,7 @@ class _Run:
             state = "refused"
         if text:
             self._emit(ev.Delta(text=text))
-        return self.end(state, text, suggestions=decision.suggestions)
+        return self.end(state, text, suggestions=decision.suggestions, offer=decision.offer)
 
     def _give_up(self) -> ev.Done:
         """Too many refused or failed calls in a row: end with what is known."""

@@ -16,8 +16,10 @@ import pandas as pd
 
 from lexsi_ds.agent import events as ev
 from lexsi_ds.agent.context import AgentContext
+from lexsi_ds.agent.given import task_lines, waits
 from lexsi_ds.agent.tools.predict import top_rows
 from lexsi_ds.models.engine import CaseExplanation
+from lexsi_ds.text_to_sql.reading import Predictive
 
 SCHEMA_VERSION = 1
 
@@ -41,6 +43,7 @@ def report(question: str, events: Sequence[ev.Event], ctx: AgentContext, *, max_
         "sql": ctx.cache.get("last_sql"),
         "result": _result(ctx, max_rows),
         "steps": _steps(events),
+        "task": _task(ctx),
         "predictions": _predictions(ctx),
         "xai": _xai(ctx),
         "sources": _sources(ctx),
@@ -58,6 +61,7 @@ def refused(question: str, state: str, message: str) -> dict[str, Any]:
         "caveats",
         "sql",
         "result",
+        "task",
         "predictions",
         "xai",
         "sources",
@@ -108,6 +112,19 @@ def _predictions(ctx: AgentContext) -> dict[str, Any] | None:
         "ranked_count": shown["ranked"],
         "columns": [str(c) for c in frame.columns],
         "top": [{str(k): plain(v) for k, v in row.items()} for row in top.to_dict("records")],
+    }
+
+
+def _task(ctx: AgentContext) -> dict[str, Any] | None:
+    """The task of a prediction as its card has it; ``draft`` is what ``--task`` takes, changed or not."""
+    reading: Predictive | None = ctx.cache.get("_predictive")
+    if reading is None:
+        return None
+    return {
+        "lines": [{"about": about, "text": text} for about, text in task_lines(reading)],
+        "doubts": list(reading.doubts),
+        "waits": waits(reading, ctx),
+        "draft": reading.draft,
     }
 
 

@@ -10,6 +10,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from lexsi_ds.agent.context import AgentContext
+from lexsi_ds.agent.given import waits
 from lexsi_ds.agent.tools.run_sql import full_sql
 
 _SQL_TOOLS = ("text_to_sql", "run_sql")
@@ -49,6 +50,8 @@ def broken(tool: str, args: dict[str, Any], done: Done, ctx: AgentContext) -> st
         return "After predict, call summarize_result next (only explain_prediction may come between)."
     if tool == "connect_datalake" and (host := _unnamed_host(str(args.get("endpoint") or ""), ctx)):
         return f"The user did not name the store {host}: ask whether to send requests to it before you connect."
+    if tool == "train_tabular_model" and (stated := ctx.cache.get("_predictive")) is not None and waits(stated, ctx):
+        return "The person wants to see this task before it trains: end with a question that says what is to be decided."
     if tool == "summarize_result" and (reason := empty_result(done)):
         return reason
     if tool in _SQL_TOOLS and "query_kg" not in done.succeeded:

@@ -105,6 +105,8 @@ class TaskSpec(Value):
     """No row has an unknown outcome: current rows are scored by models that did not see them, and labelled so."""
     notes: tuple[str, ...] = ()
     """Caveats about the data, in sentences: missing dates, blank values, unfinished cohorts."""
+    statement: str = ""
+    """The task in its written form: "predict default FOR EACH loan WHERE status IN (C, D)"."""
     split: Split = Split()
     edits: tuple[str, ...] = ()
     """What a person changed before it trained, in sentences; the model card shows it."""

@@ -33,6 +33,8 @@ class AskContext:
     run_id: str
     question: str
     source_id: str
+    given: dict[str, Any] | None = None
+    """What was built or edited by point and click instead of written, as JSON; ``question`` then says it in words."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,8 @@ class Turn:
     events: tuple[dict[str, Any], ...]
     snapshot_id: str | None = None
     """The version of the source that it read; None for turns of before this was recorded."""
+    given: dict[str, Any] | None = None
+    """What it was given instead of words, so that it can be asked again."""
 
     @property
     def live(self) -> bool:
@@ -126,8 +130,10 @@ class Chats:
                 self._runs.stop(run.id)
         self._conversations.delete(found.id, actor.id)
 
-    def ask(self, actor: Actor, conversation_id: str, question: str, source_id: str) -> str:
-        """Start answering and return the run's id at once.
+    def ask(
+        self, actor: Actor, conversation_id: str, question: str, source_id: str, *, given: dict[str, Any] | None = None
+    ) -> str:
+        """Start answering and return the run's id at once. ``given`` is a query or a task made by point and click.
 
         Raises Busy while the conversation is at work, BadInput for an empty or too long question.
         """
@@ -142,9 +148,10 @@ class Chats:
             )
 
         def work(handle: RunHandle) -> dict[str, Any]:
-            return self._agent(AskContext(actor, found.id, handle.run_id, text, source_id), handle) or {}
+            return self._agent(AskContext(actor, found.id, handle.run_id, text, source_id, given), handle) or {}
 
-        run_id = self._runs.start(found.id, text, work, meta={"source_id": source_id})
+        meta = {"source_id": source_id} | ({"given": given} if given else {})
+        run_id = self._runs.start(found.id, text, work, meta=meta)
         self._conversations.touch(found.id, actor.id, source_id=source_id, title=_title(text))
         return run_id
 
@@ -189,7 +196,8 @@ def _turn(run: RunRecord, events: Events) -> Turn:
     last = events[-1] if events and events[-1]["type"] == "done" else None
     state, ended = (last["state"], last["ts"]) if last else (run.state, run.ended)
     source_id, snapshot_id = run.meta.get("source_id"), run.meta.get("snapshot_id")
-    return Turn(run.id, run.question, state, source_id, run.started, ended, tuple(events), snapshot_id)
+    given = run.meta.get("given")
+    return Turn(run.id, run.question, state, source_id, run.started, ended, tuple(events), snapshot_id, given)
 
 
 def _title(question: str) -> str:

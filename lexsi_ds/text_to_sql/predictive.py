@@ -43,7 +43,7 @@ def task_reading(draft: TaskDraft, names: Names, query: Query) -> Predictive:
         taken_out=frozenset(draft.taken_out),
         split=draft.split,
     )
-    task = task.model_copy(update={"edits": edits(draft, names, task)})
+    task = task.model_copy(update={"edits": edits(draft, names, values, task)})
     reading = (
         f"Rank {task.unknown_meaning} by the probability of {outcome.label} ({outcome.positive_meaning}), learned from"
         f" {task.known_meaning}; the first {draft.top_k}"
@@ -115,7 +115,21 @@ def build_task(
         out_of_fold=outcome.out_of_fold,
         notes=tuple(plan.notes),
         split=split or Split(),
+        statement=f"predict {outcome.label} FOR EACH {scene.entity.label} WHERE {_stated(unknown)}",
     )
+
+
+def _stated(conditions: tuple[Condition, ...]) -> str:
+    """Tests as the written form of a prediction has them."""
+    told = []
+    for c in conditions:
+        if c.op in ("is null", "is not null"):
+            told.append(f"{c.column} is {'missing' if c.op == 'is null' else 'known'}")
+        elif c.op == "in" and len(c.values) > 1:
+            told.append(f"{c.column} IN ({', '.join(c.values)})")
+        else:
+            told.append(f"{c.column} {'=' if c.op == 'in' else c.op} {c.values[0]}")
+    return " AND ".join(told)
 
 
 def _take_out(plan: Plan, names: frozenset[str]) -> None:

@@ -253,14 +253,16 @@ def doubts(draft: TaskDraft, outcome: Outcome, names: Names) -> tuple[str, ...]:
     return tuple(said)
 
 
-def edits(draft: TaskDraft, names: Names, task: TaskSpec) -> tuple[str, ...]:
-    """What a person changed, in sentences for the model card."""
+def edits(draft: TaskDraft, names: Names, values: Values, task: TaskSpec) -> tuple[str, ...]:
+    """What a person changed, in sentences for the model card; what is as declared is no change."""
+    declared = next((o for o in names.model.outcomes if o.id == draft.outcome), None)
+    was = sides(declared, draft.column, values) if declared else ((), (), ())
     said = []
-    if draft.positive:
+    if draft.positive and set(draft.positive) != set(was[0]):
         said.append(f"Counts as {task.target_label}: {', '.join(draft.positive)}.")
-    if draft.negative:
+    if draft.negative and set(draft.negative) != set(was[1]):
         said.append(f"Counts as no {task.target_label}: {', '.join(draft.negative)}.")
-    if draft.score:
+    if draft.score and set(draft.score) != set(was[2]):
         said.append(f"Rows to score: {task.unknown_meaning}.")
     for name in draft.put_back:
         table, _, column = name.rpartition(".")

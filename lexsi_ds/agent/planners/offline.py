@@ -6,11 +6,13 @@ It answers inside a declared grammar. Outside it says which words it did not und
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pyarrow as pa
 
 from lexsi_ds.agent.context import AgentContext, Kept
 from lexsi_ds.agent.decisions import Answer, AskUser, CallTool, Decision, PlanState
+from lexsi_ds.agent.given import waits
 from lexsi_ds.agent.tools.predict import top_rows
 from lexsi_ds.agent.tools.text_to_sql import read_question, suggested_questions
 from lexsi_ds.text_to_sql.reading import (
@@ -66,7 +68,7 @@ class OfflinePlanner:
             case OffTopic():
                 yield Answer(reading.reason, "refused", reading.suggestions)
             case CannotAnswer():
-                yield Answer(_missed(reading), "cannot_answer", reading.suggestions)
+                yield Answer(_missed(reading), "cannot_answer", reading.suggestions, _half(reading))
             case Clarify():
                 yield AskUser(reading.question, reading.options)
             case Analytic():
@@ -98,6 +100,11 @@ class OfflinePlanner:
         self, question: str, reading: Predictive, state: PlanState, case_ids: tuple[str, ...] = ()
     ) -> Iterator[Decision]:
         task = reading.task
+        if waits(reading, self._ctx):
+            yield CallTool("query_kg", {"search": question}, "what the words mean here")
+            yield CallTool("text_to_sql", {"question": question, "mode": "predictive"}, "state the task")
+            yield _stopped(state) or Answer(_before_training(reading), "needs_clarification", offer={"kind": "task"})
+            return
         calls = [
             CallTool("inspect_data", {}, "look at the schema"),
             CallTool("query_kg", {"search": question}, "what the words mean here"),
@@ -235,6 +242,18 @@ def _stopped(state: PlanState, as_state: str = "failed") -> Answer | None:
     if state.steps and not state.steps[-1].ok:
         return Answer(state.steps[-1].summary, "cannot_answer" if as_state == "cannot_answer" else "failed")
     return None
+
+
+def _half(reading: CannotAnswer) -> dict[str, Any] | None:
+    """What was understood, to be finished by point and click."""
+    if reading.partial is None:
+        return None
+    return {"kind": "query", "logical": reading.partial, "words": list(reading.words)}
+
+
+def _before_training(reading: Predictive) -> str:
+    why = " ".join(reading.doubts)
+    return f"This is the task; nothing has been trained yet. {why}".strip() + " Change what you like, then train."
 
 
 def _missed(reading: CannotAnswer) -> str:

@@ -9,13 +9,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal
 
+from lexsi_ds.agent.given import GivenQuery, GivenTask
 from lexsi_ds.agent.prompts import SQL_WRITER_SYSTEM, quote_data
 from lexsi_ds.agent.tools.base import FunctionTool, ToolArgs, ToolResult, ToolSpec, refuse
 from lexsi_ds.data import guard
 from lexsi_ds.errors import EndpointFailed, LexsiError
 from lexsi_ds.llm.client import Message
+from lexsi_ds.text_to_sql.builder import build
 from lexsi_ds.text_to_sql.interpret import interpret
 from lexsi_ds.text_to_sql.lexicon import LEXICONS
+from lexsi_ds.text_to_sql.predictive import task_reading
 from lexsi_ds.text_to_sql.reading import Analytic, CannotAnswer, Clarify, Predictive, Reading
 from lexsi_ds.text_to_sql.sqltext import Names
 from lexsi_ds.text_to_sql.suggest import suggestions
@@ -62,6 +65,10 @@ def _run(args: TextToSqlArgs, ctx: AgentContext) -> ToolResult:
 def read_question(question: str, mode: Literal["analytic", "predictive", "auto"], ctx: AgentContext) -> Reading:
     """The parser's reading of a question on the run's data set; asked once a run for the same words."""
     known: dict[tuple[str, str], Reading] = ctx.cache.setdefault("_read", {})
+    if ctx.given is not None and question.strip() == str(ctx.cache.get("question", "")).strip():
+        if ("", "given") not in known:
+            known["", "given"] = _given(ctx.given, ctx)
+        return known["", "given"]
     if (question, mode) not in known:
         known[question, mode] = interpret(
             question,
@@ -74,6 +81,17 @@ def read_question(question: str, mode: Literal["analytic", "predictive", "auto"]
             mode=mode,
         )
     return known[question, mode]
+
+
+def _given(given: GivenQuery | GivenTask, ctx: AgentContext) -> Reading:
+    """The reading of what a person built or edited."""
+    names = Names(ctx.dataset, ctx.knowledge.model)
+    try:
+        if isinstance(given, GivenTask):
+            return task_reading(given.draft, names, ctx.query)
+        return build(given.logical, names, ctx.query)
+    except LexsiError as error:
+        return CannotAnswer(reason=str(error), words=(), suggestions=suggested_questions(ctx))
 
 
 def suggested_questions(ctx: AgentContext) -> tuple[str, ...]:
