@@ -40,6 +40,14 @@ class Hints:
         """Date order chosen for a column."""
         return self.columns.get(raw, {}).get("date_order") or self.date_order
 
+    def allows(self, style: Style) -> bool:
+        """Whether a way to write numbers has the marks that were chosen; one mark cannot stand for both."""
+        if self.decimal is not None and style.decimal != self.decimal:
+            return False
+        if self.thousands is None:
+            return True
+        return style.thousands in ("", self.thousands) and style.decimal != self.thousands
+
     def type_of(self, raw: str) -> str | None:
         """Type chosen for a column."""
         return self.columns.get(raw, {}).get("type")
@@ -114,6 +122,11 @@ class _Habits:
     date_order: str | None = None
 
 
+def is_date_name(name: str) -> bool:
+    """Whether a column's name says that it holds dates."""
+    return any(word in name.lower() for word in _DATE_WORDS)
+
+
 def decide_all(names: Mapping[str, str], forms: Mapping[str, Forms], hints: Hints) -> dict[str, Decision]:
     """A decision a column, by raw name."""
     habits = _habits(forms, hints)
@@ -148,8 +161,10 @@ def _decide(raw: str, name: str, f: Forms, hints: Hints, habits: _Habits) -> Dec
         return Decision("VARCHAR", empty=True)
     if f.n["zero"] and f.is_number:
         return Decision("VARCHAR", notes=(f"{name} has leading zeros and was kept as text.",))
-    if f.all("eight") and any(word in name.lower() for word in _DATE_WORDS):
+    if f.all("eight") and is_date_name(name):
         return Decision("TIMESTAMP", dates=("eight",), notes=(f"{name}: read as dates, year, month, day.",))
+    if f.all("phone"):
+        return Decision("VARCHAR", notes=(f"{name} was kept as text: its numbers begin with a plus, as telephone numbers do.",))
     if f.all("integer"):
         return Decision("BIGINT", STYLES[0], bared=f.bared, notes=_sign_note(name, f))
     if f.n["long"] and f.n["long"] + f.n["style0"] >= f.filled:
@@ -164,8 +179,12 @@ def _decide(raw: str, name: str, f: Forms, hints: Hints, habits: _Habits) -> Dec
 
 
 def _number(name: str, f: Forms, hints: Hints, habits: _Habits) -> Decision:
-    marks = {STYLES[i].decimal for i in f.styles}
-    clear = [i for i in f.styles if STYLES[i].thousands in (" ", "'") and f.all(f"whole{i}")]
+    allowed = [i for i in f.styles if hints.allows(STYLES[i])]
+    if not allowed:
+        what = "thousands" if any(STYLES[i].decimal == hints.decimal for i in f.styles) or not hints.decimal else "decimal"
+        return Decision("VARCHAR", notes=(f"{name} was kept as text: its numbers have another {what} mark.",))
+    marks = {STYLES[i].decimal for i in allowed}
+    clear = [i for i in allowed if STYLES[i].thousands in (" ", "'") and f.all(f"whole{i}")]
     if len(marks) > 1 and clear:  # whole numbers in groups: the decimal mark does not matter
         marks = {STYLES[clear[0]].decimal}
     elif len(marks) > 1:
@@ -176,9 +195,7 @@ def _number(name: str, f: Forms, hints: Hints, habits: _Habits) -> Decision:
             choice = Suggestion(kind="decimal", column=name, values=(".", ","), count=f.filled, said=said)
             return Decision("VARCHAR", notes=(said,), suggestions=(choice,), open=True)
         marks = {mark}
-    if hints.decimal is not None and hints.decimal not in marks:
-        return Decision("VARCHAR", notes=(f"{name} was kept as text: its numbers have another decimal mark.",))
-    fits = [i for i in f.styles if STYLES[i].decimal in marks]
+    fits = [i for i in allowed if STYLES[i].decimal in marks]
     plain = [i for i in fits if not STYLES[i].thousands]
     best = plain[0] if plain and f.n[f"style{plain[0]}"] == f.filled else fits[0]
     style = STYLES[best]
@@ -268,14 +285,15 @@ def _forced(raw: str, f: Forms, kind: str, hints: Hints, habits: _Habits) -> Dec
     """The type that a person chose, in the form that fits most values."""
     if kind in ("integer", "decimal"):
         mark = hints.decimal or habits.decimal
-        order = [i for i, s in enumerate(STYLES) if mark in (None, s.decimal)]
+        order = [i for i, s in enumerate(STYLES) if hints.allows(s) and mark in (None, s.decimal)]
+        order = order or [i for i, s in enumerate(STYLES) if hints.allows(s)]
         best = STYLES[max(order, key=lambda i: (f.n[f"style{i}"], -i))]
         return Decision("BIGINT" if kind == "integer" else "DOUBLE", best, bared=f.bared, forced=kind)
     if kind in ("date", "timestamp"):
         order = hints.order_of(raw) or habits.date_order
         names = [d for d, form in DATE_FORMS.items() if form.order in (None, order) and f.n[f"date:{d}"]]
-        names = names or [d for d in DATE_FORMS if f.n[f"date:{d}"]] or ["iso"]
-        names.sort(key=lambda d: -f.n[f"date:{d}"])
+        names = names or [d for d in DATE_FORMS if f.n[f"date:{d}"]] or ["number" if f.is_number else "iso"]
+        names.sort(key=lambda d: -f.n.get(f"date:{d}", 0))
         return Decision("TIMESTAMP", dates=tuple(names), date_order=order, forced=kind)
     if kind == "boolean":
         return Decision("BOOLEAN", forced=kind)

@@ -31,7 +31,7 @@ _LEAST_SHARE = 0.5
 
 @dataclass(frozen=True)
 class Dialect:
-    """What ``read_csv`` must be told. ``skip`` counts lines up to and including the header."""
+    """What ``read_csv`` must be told. ``skip`` counts rows up to and including the header: one of several lines counts once."""
 
     delimiter: str
     quote: str
@@ -53,10 +53,11 @@ class Dialect:
 
 @dataclass(frozen=True)
 class _Rows:
-    """The first rows, without blank lines, and the line on which each ends."""
+    """The first rows, without blank lines, the line on which each ends, and the rows up to it, blank ones among them."""
 
     cells: list[list[str]]
     ends: list[int]
+    counts: list[int]
 
 
 def sniff_dialect(file: TextFile, suffix: str, options: Mapping[str, Any]) -> Dialect:
@@ -80,7 +81,7 @@ def _dialect(rows: _Rows, found: Header, delimiter: str, quote: str, escape: str
     unique, said = unique_names(found.names)
     last = found.first + found.lines - 1
     return Dialect(
-        delimiter, quote, escape, found.lines > 0, ends[last] if found.lines else before, unique,
+        delimiter, quote, escape, found.lines > 0, rows.counts[last] if last >= 0 else 0, unique,
         tuple(not n.strip() for n in found.names), found.padded,
         tuple(notes) + found.notes + tuple(said if found.lines else []),
         tuple(ends[found.first : last + 1]), before + 1,
@@ -208,17 +209,20 @@ def _rows(head: str, delimiter: str, quote: str, escape: str) -> _Rows:
         csv.field_size_limit(_LONGEST_FIELD)
     rows: list[list[str]] = []
     ends: list[int] = []
+    counts: list[int] = []
     quoting = csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE
     slashed = bool(quote) and escape == "\\"
     reader = csv.reader(
         io.StringIO(head, newline=""), delimiter=delimiter, quotechar=quote or None, quoting=quoting,
         escapechar="\\" if slashed else None, doublequote=not slashed,
+        skipinitialspace=bool(quote) and f"{delimiter} {quote}" in head,
     )  # fmt: skip
     try:
-        for row in reader:
+        for count, row in enumerate(reader, start=1):
             if row:
                 rows.append(row)
                 ends.append(reader.line_num)
+                counts.append(count)
             if len(rows) >= _HEAD_ROWS:
                 break
     except csv.Error:
@@ -226,4 +230,5 @@ def _rows(head: str, delimiter: str, quote: str, escape: str) -> _Rows:
     if len(rows) > 2 and len(rows[-1]) == 1 and len(rows[-1][0]) > 10_000:  # an open quote swallowed the rest
         rows.pop()
         ends.pop()
-    return _Rows(rows or [[""]], ends or [1])
+        counts.pop()
+    return _Rows(rows or [[""]], ends or [1], counts or [1])

@@ -54,7 +54,7 @@ def read_excel(
             hidden.append(meta.name)
         own = options_for(options, *key(meta.name))
         name = table_name(stem if len(sheets) == 1 else f"{stem}_{meta.name}", taken)
-        made.append((meta.name, _read(con, text, name, limits, own)))
+        made.append((meta.name, _read(con, text, name, scratch, own)))
     if not made:
         raise BadInput("No sheet of this workbook has a table.", where=shown, to_do="Choose another file.")
     notes = [f"Empty, not read: sheet{'s' * (len(skipped) > 1)} {', '.join(skipped)} of {shown}."] if skipped else []
@@ -115,20 +115,18 @@ def _write(
     """The sheet as a text file; None when it has no cell."""
     try:
         cells = book.get_sheet_by_name(sheet)
-        height, width = cells.total_height, cells.total_width
+        end = cells.end
     except (CalamineError, ValueError) as error:
         raise BadInput("A sheet of this workbook cannot be read.", where=f"{shown}: {sheet}", to_do=_TO_DO) from error
+    if end is None:
+        return None
+    height, width = end[0] + 1, end[1] + 1  # calamine's own totals are one too small
     _refuse(height * width, shown)
     check_width(Path(f"{shown}: {sheet}"), width, limits)
-    if not height or not width:
-        return None
     path = scratch / f"sheet_{len(list(scratch.glob('sheet_*')))}.csv"
     filled = False
-    start = (cells.start or (0, 0))[0]
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
-        for _ in range(start):
-            writer.writerow([""] * max(width, 2))
         for row in _rows(cells, most):
             texts = [_text(value) for value in row]
             filled = filled or any(texts)
@@ -161,10 +159,10 @@ def _text(value: Any) -> str:
     return str(value).replace("\x00", "").strip("\r\n")
 
 
-def _read(con: duckdb.DuckDBPyConnection, text: Path, name: str, limits: Limits, options: Mapping[str, Any]) -> Loaded:
+def _read(con: duckdb.DuckDBPyConnection, text: Path, name: str, scratch: Path, options: Mapping[str, Any]) -> Loaded:
     file = TextFile(text, "utf-8", 0)
     dialect = sniff_dialect(file, ".csv", dict(options) | {"delimiter": ",", "quote": '"', "escape": '"'})
-    raw = load_rows(con, text, file, dialect)
+    raw = load_rows(con, text, file, dialect, scratch)
     loaded = type_raw(con, name, raw, hints_of(options, None), options)
     facts = {"header": dialect.header, "header_lines": list(dialect.header_lines), "skip": dialect.first_line - 1}
     loaded.options.update({"format": "excel", **facts})

@@ -131,7 +131,7 @@ def _sample(path: Path, scratch: Path) -> Path:
 def _is_clean(found: Loaded) -> bool:
     """Whether the sample has only what DuckDB reads as we do."""
     said = found.options
-    if said["encoding"] not in ("utf-8", "utf-8-sig") or found.rejected or said["quote"] not in ('"', ""):
+    if said["encoding"] not in ("utf-8", "utf-8-sig") or found.rejected or found.flagged or said["quote"] not in ('"', ""):
         return False
     if len(str(said["delimiter"])) != 1 or ord(str(said["delimiter"])) > 127 or said["delimiter"] in "0123456789-+_.x":
         return False

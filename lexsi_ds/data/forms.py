@@ -16,18 +16,25 @@ MISSING_CODES = (
 )  # fmt: skip
 """Codes that stand for a missing value in any column of a text file."""
 MISSING_WORDS = frozenset(
-    {code.upper() for code in MISSING_CODES} | {"NONE", "NIL", "MISSING", "#REF!", "#DIV/0!", "#VALUE!", "#NAME?"}
+    {code.upper() for code in MISSING_CODES}
+    | {"NONE", "NIL", "MISSING", "#REF!", "#DIV/0!", "#VALUE!", "#NAME?", "#NUM!", "#NULL!", ":", "..", "…"}
 )
 """In upper case; those that are no code count only where everything else is a number or a date."""
 INTEGER = r"[+-]?\d{1,18}"
 LEADING_ZERO = r"[+-]?0\d+([.,]\d*)?"
 LONG = r"[+-]?\d{19,}"
 BIG = r"[+-]?\d{4,18}"
+PHONE = r"\+\d{7,15}"
 TRUTH = "(?i)true|false"
+TRUE_WORDS = ("true", "t", "yes", "y", "1", "on", "ja", "j", "ano", "oui", "si", "sí", "tak")
+FALSE_WORDS = ("false", "f", "no", "n", "0", "off", "nein", "ne", "non", "nie")
+"""What a column that a person calls a boolean may hold; by itself only true and false are taken for it."""
+MINUS = "−–"
+"""Signs that stand for a minus before a number."""
 _EXPONENT = r"([eE][+-]?\d{1,3})?"
 _CLOCK = r"([ T]\d{1,2}:\d{2}(:\d{2}(\.\d{1,9})?)?( ?[AaPp]\.?[Mm]\.?)?)?"
 _MONTH = r"(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[A-Za-z]{0,6}\.?"
-ADORNED = r"[$€£¥₹%()+\-\s\d.,'’A-Zčłzkrč\x{00a0}\x{202f}\x{2009}]+"
+ADORNED = r"[$€£¥₹%()+\-−–\s\d.,'’A-Zčłzkrč\x{00a0}\x{202f}\x{2009}]+"
 """May be a number with a currency, a percent sign or brackets around it: a cheap first look."""
 
 
@@ -53,14 +60,20 @@ class Style:
     @property
     def grouped(self) -> str:
         """Numbers that show the thousands mark."""
-        return rf"[+-]?[1-9]\d{{0,2}}([{re.escape(self.marks)}]\d{{3}})+({re.escape(self.decimal)}\d*)?"
+        return rf"({self._groups})({re.escape(self.decimal)}\d*)?"
+
+    @property
+    def _groups(self) -> str:
+        """Digits in groups of three; with commas also as in India, 12,34,567."""
+        groups = rf"[+-]?[1-9]\d{{0,2}}([{re.escape(self.marks)}]\d{{3}})+"
+        return rf"{groups}|[+-]?[1-9]\d?(,\d{{2}})+,\d{{3}}" if self.thousands == "," else groups
 
     @property
     def whole(self) -> str:
         """Those without a decimal part."""
         if not self.thousands:
             return INTEGER
-        return rf"{INTEGER}|[+-]?[1-9]\d{{0,2}}([{re.escape(self.marks)}]\d{{3}})+"
+        return rf"{INTEGER}|{self._groups}"
 
 
 STYLES = (
@@ -133,6 +146,22 @@ def moment(text: str, name: str) -> str:
     return f"CASE WHEN {test} THEN {made} END"
 
 
+def from_number(text: str) -> str:
+    """SQL: a timestamp from a spreadsheet's number of days, or from seconds or milliseconds since 1970; null otherwise."""
+    number = f"try_cast(replace({text}, ',', '.') AS DOUBLE)"
+    return (
+        f"CASE WHEN {number} >= 1 AND {number} < 2958466 THEN TIMESTAMP '1899-12-30' + to_seconds(round({number} * 86400))"
+        f" WHEN {number} >= 1e8 AND {number} < 1e11 THEN make_timestamp(CAST({number} * 1e6 AS BIGINT))"
+        f" WHEN {number} >= 1e11 AND {number} < 1e14 THEN make_timestamp(CAST({number} * 1e3 AS BIGINT)) END"
+    )
+
+
+def truth(text: str) -> str:
+    """SQL: a boolean from the words for yes and no; null otherwise."""
+    yes, no = (", ".join(f"'{word}'" for word in words) for words in (TRUE_WORDS, FALSE_WORDS))
+    return f"CASE WHEN lower({text}) IN ({yes}) THEN true WHEN lower({text}) IN ({no}) THEN false END"
+
+
 def _spaced(text: str) -> str:
     """``5-Jan-2020`` and ``Jan 5, 2020`` with single blanks between their parts; Sept as Sep."""
     day = f"regexp_replace({text}, '[-./, ]+', ' ', 'g')"
@@ -151,7 +180,7 @@ def _to_utc(text: str) -> str:
 
 
 _NUMBER = re.compile(
-    r"^\s*[(]?[+-]?\s*[$€£¥]?\s*[+-]?(\d+([.,'’ \u00a0\u202f]\d+)*[.,]?|[.,]\d+)([eE][+-]?\d+)?\s*[%€$£¥)]?\s*-?\s*$"
+    r"^\s*[(]?[+−–-]?\s*[$€£¥]?\s*[+−–-]?(\d+([.,'’ \u00a0\u202f]\d+)*[.,]?|[.,]\d+)([eE][+-]?\d+)?\s*[%€$£¥)]?\s*-?\s*$"
 )
 _DATE = re.compile(
     r"^\s*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T].*)?|\d{1,2}[:.]\d{2}([:.]\d{2}(\.\d+)?)?|\d{8}T\d{6}Z?"

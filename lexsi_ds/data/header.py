@@ -84,7 +84,7 @@ def _first_row(rows: Rows, width: int) -> int:
 def _is_preamble(row: Sequence[str], rows: Rows, index: int, width: int, used: int) -> bool:
     if row and row[0].lstrip("\ufeff\" ").startswith(("#", "//")):
         return True
-    if row and index == 0 and len(row) == 1 and row[0].lower().startswith("sep="):
+    if row and index == 0 and row[0].lower().startswith("sep=") and not any(row[1:]):
         return True
     filled = _filled(row)
     if used > 2 and len(filled) <= 1 and not (len(row) == width and _is_lone_group(filled)):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import duckdb
 
-from lexsi_ds.data.decide import Decision, Forms, Hints, decide_all
+from lexsi_ds.data.decide import Decision, Forms, Hints, decide_all, is_date_name
 from lexsi_ds.data.forms import (
     ADORNED,
     BIG,
@@ -23,9 +23,12 @@ from lexsi_ds.data.forms import (
     LONG,
     MISSING_CODES,
     MISSING_WORDS,
+    PHONE,
     STYLES,
     TRUTH,
+    from_number,
     moment,
+    truth,
 )
 from lexsi_ds.data.numbers import bare, number_sql
 from lexsi_ds.data.plan import Suggestion
@@ -34,6 +37,8 @@ _SAMPLE_ROWS, _LEAST_SAMPLE, _SAMPLE_CELLS = 10_000, 200, 400_000
 _BATCH = 40
 _CODE_LIKE = r"[A-Z]{2,3}"
 _MOST_ODD = 5
+_SERIAL_DAYS = (25_569, 73_051)
+"""1970 to 2100 as a spreadsheet numbers its days."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,10 @@ class Typed:
     missing: tuple[str, ...] = ()
     """Codes that became missing."""
     suggestions: tuple[Suggestion, ...] = ()
+    misfits: int = 0
+    """Values that do not fit the type that was chosen."""
+    misfit_test: str = "false"
+    """Whether a row has one."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +100,9 @@ def infer_columns(
         wrong = unsure | _refuted(at, [t for t in typed.values() if t.type != "VARCHAR"])
         forms |= _count(at, table, [c for c in columns if c.raw in wrong])
         typed = _type_all(at, columns, forms)
+    for raw, t in typed.items():
+        if t.type == "VARCHAR" and t.decision is not None and not t.decision.forced and not t.suggestions and not t.empty:
+            typed[raw] = _with_mixed_dates(at, t, forms[raw])
     missing = _count_missing(at, table, columns)
     midnight = _all_at_midnight(at, [t for t in typed.values() if t.type == "TIMESTAMP"])
     return [_finish(at, typed[c.raw], missing[c.raw], c.raw in midnight) for c in columns]
@@ -109,7 +121,7 @@ def _quoted(name: str) -> str:
 
 
 def _trim(text: str) -> str:
-    return f"trim({text}, ' \t\u00a0')"
+    return f"trim({text}, ' \t\u00a0\ufeff')"
 
 
 def _trimmed(column: TextColumn) -> str:
@@ -199,7 +211,7 @@ def _count_parts() -> dict[str, str]:
 
     parts = {
         "blank": count("t = ''"), "words": count("word"), "filled": count("filled"), "integer": matches(INTEGER),
-        "zero": matches(LEADING_ZERO), "long": matches(LONG), "big": matches(BIG), "truth": matches(TRUTH),
+        "zero": matches(LEADING_ZERO), "long": matches(LONG), "big": matches(BIG), "truth": matches(TRUTH), "phone": matches(PHONE),
         "adorned": matches(ADORNED), "eight": matches(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])"),
     }  # fmt: skip
     for i, style in enumerate(STYLES):
@@ -248,14 +260,52 @@ def _typed(column: TextColumn, d: Decision) -> Typed:
     if d.style is not None:
         shown = bare(text) if d.bared else text
         expression = number_sql(shown, d.style, whole=d.type == "BIGINT")
+    elif d.type == "BOOLEAN" and d.forced:
+        expression = truth(text)
     elif d.type == "BOOLEAN":
         expression = f"CASE WHEN regexp_full_match({text}, '{TRUTH}') THEN try_cast({text} AS BOOLEAN) END"
     elif d.dates:
-        made = [moment(text, name) if name != "eight" else f"try_strptime({text}, '%Y%m%d')" for name in d.dates]
+        made = [_moment(text, name) for name in d.dates]
         expression = made[0] if len(made) == 1 else f"coalesce({', '.join(made)})"
     else:
         expression = f"CASE WHEN {text} = '' THEN NULL ELSE {_quoted(column.raw)} END"
     return Typed(column, d.type, expression, d.notes, d.empty, d, suggestions=d.suggestions)
+
+
+def _moment(text: str, name: str) -> str:
+    if name == "eight":
+        return f"try_strptime({text}, '%Y%m%d')"
+    return from_number(text) if name == "number" else moment(text, name)
+
+
+def _with_mixed_dates(at: _Table, t: Typed, f: Forms) -> Typed:
+    """Text of which every value is a date, but not all are written in one way: dates, where day and month are certain.
+
+    Times with an offset beside ones without stay text: which hour the others mean is not known.
+    """
+    ways = [name for name in DATE_FORMS if f.n[f"date:{name}"]]
+    if len(ways) < 2 or "zone" in ways or sum(f.n[f"date:{name}"] for name in ways) < f.filled:
+        return t
+    orders = {DATE_FORMS[name].order for name in ways} - {None}
+    chosen = at.hints.order_of(t.column.raw)
+    made: dict[str, list[str]] = {}
+    for order in (chosen,) if chosen else ("dmy", "mdy"):
+        fits = [name for name in ways if DATE_FORMS[name].order in (None, order)]
+        test = " AND ".join(f"({moment(_trimmed(t.column), name)}) IS NULL" for name in fits)
+        if fits and not _has(at, f"{_filled(at, t.column)} AND {test}"):
+            made[order] = fits
+    if not made:
+        return t
+    if len(made) == 2 and orders:
+        if not any(name.startswith("dmy.") for name in ways):
+            said = f"{t.column.name} was kept as text: day and month cannot be told apart. Say which comes first."
+            choice = Suggestion(kind="date_order", column=t.column.name, values=("dmy", "mdy"), count=f.filled, said=said)
+            return replace(t, notes=(*t.notes, said), suggestions=(*t.suggestions, choice))
+        made.pop("mdy")
+    order, fits = next(iter(made.items()))
+    shown = f", {'day' if order == 'dmy' else 'month'} first" if orders else ""
+    said = f"{t.column.name}: dates are written in several ways; all were read{shown}."
+    return _typed(t.column, Decision("TIMESTAMP", dates=tuple(fits), date_order=order if orders else None, notes=(said,)))
 
 
 def _finish(at: _Table, t: Typed, m: _Missing, midnight: bool) -> Typed:
@@ -279,10 +329,22 @@ def _finish(at: _Table, t: Typed, m: _Missing, midnight: bool) -> Typed:
     elif at.hints.missing_of(t.column.raw):
         chosen = _is_chosen(at, _trimmed(t.column), t.column.raw)
         t = replace(t, expression=f"CASE WHEN {chosen} THEN NULL ELSE {t.expression} END")
-    t = replace(t, notes=tuple(said), missing=tuple(codes))
+    t = _with_serial_days(at, replace(t, notes=tuple(said), missing=tuple(codes)))
     if t.decision is not None and t.decision.forced:
         return _with_misfits(at, t)
     return _with_odd(at, t) if t.type == "VARCHAR" and t.decision is not None and t.decision.nearly else t
+
+
+def _with_serial_days(at: _Table, t: Typed) -> Typed:
+    """Numbers under the name of a date that are days as a spreadsheet counts them: suggested, as they may be anything."""
+    if t.type not in ("BIGINT", "DOUBLE") or not is_date_name(t.column.name) or (t.decision and t.decision.forced):
+        return t
+    row = at.con.execute(f"SELECT min(v), max(v), count(v) FROM (SELECT {t.expression} AS v FROM {at.name})").fetchone()
+    if row is None or row[0] is None or row[0] < _SERIAL_DAYS[0] or row[1] > _SERIAL_DAYS[1]:
+        return t
+    said = f"{t.column.name} may be dates as a spreadsheet numbers them (45658 is 2025-01-01); the numbers were kept."
+    suggestion = Suggestion(kind="type", column=t.column.name, values=("date",), count=int(row[2]), said=said)
+    return replace(t, notes=(*t.notes, said), suggestions=(*t.suggestions, suggestion))
 
 
 def _codes_seen(at: _Table, t: Typed) -> dict[str, int]:
@@ -314,14 +376,16 @@ def _has(at: _Table, test: str) -> bool:
 
 
 def _with_misfits(at: _Table, t: Typed) -> Typed:
-    """For a type that a person chose: how many values do not fit it."""
-    row = at.con.execute(
-        f"SELECT count(*) FROM {at.name} WHERE {_filled(at, t.column)} AND ({t.expression}) IS NULL"
-    ).fetchone()
+    """For a type that a person chose: how many values do not fit it, and how they are told."""
+    test = f"{_filled(at, t.column)} AND ({t.expression}) IS NULL"
+    row = at.con.execute(f"SELECT count(*) FROM {at.name} WHERE {test}").fetchone()
     if not row or not row[0]:
         return t
-    said = f"{row[0]:,} value{'s' * (row[0] > 1)} of {t.column.name} did not fit the chosen type and became missing."
-    return replace(t, notes=(*t.notes, said))
+    said = (
+        f"{row[0]:,} value{'s' * (row[0] > 1)} of {t.column.name} did not fit the chosen type: missing in the table, "
+        "and kept with their rows in the file of what was rejected."
+    )
+    return replace(t, notes=(*t.notes, said), misfits=int(row[0]), misfit_test=test)
 
 
 def _with_odd(at: _Table, t: Typed) -> Typed:

@@ -161,7 +161,7 @@ def write_settled(con: duckdb.DuckDBPyConnection, folder: Path, table: Loaded) -
 
 
 def write_table(con: duckdb.DuckDBPyConnection, folder: Path, table: Loaded) -> Profile:
-    """Write one table's database and its rejected lines; returns its profile."""
+    """Write one table's database and what was rejected of its file; returns its profile."""
     con.execute(f"ATTACH {literal(str(folder / DATABASE))} AS out")
     try:
         con.execute(f"CREATE TABLE out.main.data AS {table.select}")
@@ -171,7 +171,7 @@ def write_table(con: duckdb.DuckDBPyConnection, folder: Path, table: Loaded) -> 
         con.execute("CHECKPOINT out")
     finally:
         con.execute("DETACH out")
-    if table.rejected:
+    if table.rejected or table.flagged:
         con.execute(f"COPY ({table.rejects}) TO {literal(str(folder / REJECTED))} (HEADER)")
     return profiled
 
@@ -194,8 +194,8 @@ def result_of(table: Loaded, profiled: Profile, target: Target, place: Path) -> 
         "bytes": (place / DATABASE).stat().st_size,
         "comment": table.comment,
         "columns": [column.model_dump(mode="json") for column in profiled.columns],
-        "options": dict(table.options),
+        "options": {**table.options, **({"flagged": table.flagged} if table.flagged else {})},
         "notes": notes,
         "rejected": table.rejected,
-        "rejected_path": str(place / REJECTED) if table.rejected else None,
+        "rejected_path": str(place / REJECTED) if table.rejected or table.flagged else None,
     }

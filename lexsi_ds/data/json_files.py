@@ -14,7 +14,8 @@ from typing import Any
 import duckdb
 
 from lexsi_ds.data.dialect import Dialect, unique_names
-from lexsi_ds.data.readers import Limits, Loaded, Raw, check_width, hints_of, literal, scratch_name, type_raw
+from lexsi_ds.data.raw_rows import Raw, create_rejects, literal, rejects_of, scratch_name
+from lexsi_ds.data.readers import Limits, Loaded, check_width, hints_of, type_raw
 from lexsi_ds.data.text_file import TextFile, prepare
 from lexsi_ds.errors import BadInput
 
@@ -31,6 +32,7 @@ def read_json(
     """Read a JSON file; ``most`` limits the rows (for a plan)."""
     file = prepare(path, scratch, options.get("encoding"))
     rows = scratch_name(con)
+    create_rejects(con, rows)
     notes: list[str] = []
     first = _first_mark(file.path)
     rejected = 0
@@ -91,7 +93,7 @@ def _load_lines(con: duckdb.DuckDBPyConnection, path: Path, rows: str, most: int
     )
     good = "json_valid(text) AND json_type(CASE WHEN json_valid(text) THEN text ELSE 'null' END) = 'OBJECT'"
     con.execute(
-        f"""CREATE TABLE {rows}_rejects AS SELECT rowid + 1 AS line, 'NOT A JSON OBJECT' AS reason, text
+        f"""INSERT INTO {rows}_rejects ("line", reason, "text") SELECT rowid + 1, 'NOT A JSON OBJECT', text
             FROM {rows}_lines WHERE trim(text) <> '' AND NOT ({good})"""
     )
     con.execute(f"CREATE TABLE {rows} AS SELECT CAST(text AS JSON) AS j FROM {rows}_lines WHERE {good}")
@@ -220,9 +222,10 @@ def _typed(
     cells = ", ".join(f"json_extract_string(j, {literal(_json_path(p))}) AS c{i}" for i, p in enumerate(paths))
     con.execute(f"CREATE TABLE {table} AS SELECT {cells} FROM {rows}")
     con.execute(f"DROP TABLE {rows}")
+    con.execute(f"ALTER TABLE {rows}_rejects RENAME TO {table}_rejects")
     names, said = unique_names(["_".join(p).replace(".", "_") if len(p) > 1 else "".join(p) for p in paths])
     dialect = Dialect(",", '"', '"', True, 0, names, (False,) * len(names), False, tuple(said))
-    raw = Raw(table, dialect, file, rejected, f"SELECT * FROM {rows}_rejects ORDER BY line", tuple(notes))
+    raw = Raw(table, dialect, file, rejected, rejects_of(table), tuple(notes))
     loaded = type_raw(con, name, raw, hints_of(options, None, codes_in_text=False), dict(options) | {"keep_empty_rows": True})
     loaded.options.update({"format": "json", "encoding": file.encoding})
     return loaded

@@ -5,7 +5,7 @@ Must never: round, or read a text that is not wholly a number in that style.
 
 from __future__ import annotations
 
-from lexsi_ds.data.forms import Style
+from lexsi_ds.data.forms import MINUS, Style
 
 _UNITS = "USD|EUR|GBP|CHF|CZK|JPY|Kč|zł|kr"
 _SIGNS = "[$€£¥₹]"
@@ -14,6 +14,7 @@ _SIGNS = "[$€£¥₹]"
 def bare(text: str) -> str:
     """SQL: a number without currency, percent sign or brackets; ``(5)`` and ``5-`` as ``-5``, ``$-`` as 0."""
     blank = r"[\s\x{00a0}\x{202f}]*"
+    text = f"translate({text}, '{MINUS}', '{'-' * len(MINUS)}')"
     made = f"regexp_replace({text}, '^([+-]?){blank}(?:{_SIGNS}|{_UNITS}){blank}', '\\1')"
     made = f"regexp_replace({made}, '{blank}(?:{_SIGNS}|%|{_UNITS})(\\)?)$', '\\1')"
     made = f"regexp_replace({made}, '^{_SIGNS}?\\({blank}(?:{_SIGNS})?{blank}([\\d.,].*)\\)$', '-\\1')"

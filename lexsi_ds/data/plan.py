@@ -90,6 +90,8 @@ class ReadPlan(Value):
     notes: tuple[str, ...] = ()
     rejected: int = 0
     """Lines of the part that was read that do not fit."""
+    flagged: int = 0
+    """Cells of it that do not fit a chosen type, and lines that were filled up with missing cells."""
     partial: bool = False
     """Whether only the beginning of the file was read."""
     error: str | None = None

@@ -142,8 +142,11 @@ def _rows(con: duckdb.DuckDBPyConnection, table: Loaded, found: ReadPlan, n: int
     n = max(1, min(n, 1_000, _MOST_CELLS // max(len(names), 1)))
     rows = con.execute(f"SELECT * FROM ({table.select}) LIMIT {n}").fetchall()
     rejected: list[tuple[Any, ...]] = []
-    if table.rejected and table.rejects:
-        rejected = con.execute(f"SELECT line, reason, left(text, 300) FROM ({table.rejects}) LIMIT {_MOST_REJECTED}").fetchall()
+    if (table.rejected or table.flagged) and table.rejects:
+        text = """CASE WHEN "column" IS NULL THEN '' ELSE concat('row ', "row", ', ', "column", ': ') END || "text\""""
+        rejected = con.execute(
+            f'SELECT "line", reason, left({text}, 300) FROM ({table.rejects}) LIMIT {_MOST_REJECTED}'
+        ).fetchall()
     return Preview(
         plan=found,
         columns=tuple(names),

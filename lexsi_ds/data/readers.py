@@ -19,11 +19,15 @@ from lexsi_ds.data.dialect import Dialect, likely_width, sniff_dialect, unique_n
 from lexsi_ds.data.infer import TextColumn, Typed, infer_columns
 from lexsi_ds.data.marks import Marks
 from lexsi_ds.data.plan import FILE_FIELDS, ColumnPlan, ColumnType, ReadPlan, Suggestion
+from lexsi_ds.data.raw_rows import Raw, keep_cells, literal, load_rows, quoted, scratch_name
 from lexsi_ds.data.sentinels import missing_notes, suggest_missing
-from lexsi_ds.data.text_file import TextFile, prepare
+from lexsi_ds.data.text_file import prepare
 from lexsi_ds.errors import BadInput
 
-_LONGEST_LINE = 64 << 20
+__all__ = [
+    "Limits", "Loaded", "Raw", "check_width", "chosen_marks", "column_type", "hints_of", "literal", "load_raw", "load_rows",
+    "plan_of", "quoted", "read_arrow", "read_parquet", "read_text", "scratch_name", "type_raw",
+]  # fmt: skip
 _TOTALS = "(?i)(grand |sub)?total[s]?:?|sum(me)?:?|gesamt(summe)?:?|celkem:?|razem:?|totale?:?|ensemble"
 _TYPES: dict[str, ColumnType] = {
     "VARCHAR": "text", "BIGINT": "integer", "DOUBLE": "decimal", "DATE": "date", "TIMESTAMP": "timestamp",
@@ -53,7 +57,9 @@ class Loaded:
     rejected: int = 0
     """Lines that could not be read."""
     rejects: str | None = None
-    """Query that gives them: line, reason, text."""
+    """Query that gives them: line, reason, text, row, column."""
+    flagged: int = 0
+    """What it gives beyond the lines: cells that are missing in the table, and lines that were filled up."""
     columns: tuple[ColumnPlan, ...] = ()
     """What was found about each column; empty when the file itself says its types."""
     suggestions: tuple[Suggestion, ...] = ()
@@ -63,28 +69,6 @@ class Loaded:
     """Whether the rows, once written to the table named, contradict what was assumed of them."""
     instead: Callable[[], Loaded] | None = None
     """How to read them when they do, or when writing fails."""
-
-
-@dataclass(frozen=True)
-class Raw:
-    """A text file as it stands: all its cells as text in a scratch table, columns ``c0``, ``c1``, …"""
-
-    table: str
-    dialect: Dialect
-    file: TextFile
-    rejected: int
-    rejects: str
-    notes: tuple[str, ...] = ()
-
-
-def quoted(name: str) -> str:
-    """``name`` as an SQL identifier."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def literal(text: str) -> str:
-    """``text`` as an SQL string."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def read_text(
@@ -133,6 +117,7 @@ def type_raw(
         notes.append(f"Left out by choice: {', '.join(left_out)}.")
     if raw.rejected:
         notes.append(f"{raw.rejected:,} line{'s' * (raw.rejected > 1)} could not be read and stand in a file.")
+    flagged = raw.flagged + _keep_misfits(con, raw.table, kept)
     notes += _totals(con, raw.table, columns)
     numbers = [(t.column.name, t.expression) for t in kept if t.type in ("BIGINT", "DOUBLE")]
     decided = {t.column.name for t in kept if hints.columns.get(t.column.raw, {}).get("missing")}
@@ -144,7 +129,7 @@ def type_raw(
     said = _file_facts(plans) | ({"missing": list(hints.missing)} if hints.missing else {})
     return Loaded(
         name, f"SELECT {selected} FROM {raw.table}", said, tuple(notes), rejected=raw.rejected, rejects=raw.rejects,
-        columns=plans, suggestions=(*suggested, *codes), marks=chosen_marks(plans, options), typed=tuple(kept),
+        flagged=flagged, columns=plans, suggestions=(*suggested, *codes), marks=chosen_marks(plans, options), typed=tuple(kept),
     )  # fmt: skip
 
 
@@ -156,28 +141,7 @@ def load_raw(
     check_width(path, likely_width(file), limits)
     dialect = sniff_dialect(file, path.suffix.lower(), options)
     check_width(path, len(dialect.columns), limits)
-    return load_rows(con, path, file, dialect)
-
-
-def load_rows(con: duckdb.DuckDBPyConnection, path: Path, file: TextFile, dialect: Dialect) -> Raw:
-    """Read the cells by a dialect that is known."""
-    table = scratch_name(con)
-    rejected, swallowed = _load(con, file, dialect, dialect.quote, table)
-    if swallowed and dialect.quote:
-        again = scratch_name(con)
-        fewer, _ = _load(con, file, dialect, "", again)
-        if fewer < rejected:
-            table, rejected = again, fewer
-    rows = con.execute(f"SELECT count(*) FROM {table}").fetchone()
-    if rejected and rows is not None and rows[0] == 0:
-        raise BadInput(
-            f"No line could be read as {len(dialect.columns)} columns.",
-            where=path.name,
-            to_do="Check the delimiter and the quotes, or export the file again.",
-        )
-    again = _repeated_headers(con, table, dialect)
-    notes = (f"{again} line{'s repeat' if again > 1 else ' repeats'} the column names.",) if again else ()
-    return Raw(table, dialect, file, rejected + again, f"SELECT * FROM {table}_rejects ORDER BY line", notes)
+    return load_rows(con, path, file, dialect, scratch)
 
 
 def check_width(path: Path, columns: int, limits: Limits) -> None:
@@ -221,12 +185,6 @@ def read_arrow(
     return Loaded(name, "SELECT * FROM _result", {"format": "result"}, tuple(notes), marks=marked)
 
 
-def scratch_name(con: duckdb.DuckDBPyConnection) -> str:
-    """A name that no scratch table has."""
-    row = con.execute("SELECT count(*) FROM duckdb_tables() WHERE database_name = current_database()").fetchone()
-    return f"raw_{row[0] if row is not None else 0}"
-
-
 def plan_of(loaded: Loaded, path: Path, member: str | None, options: Mapping[str, Any]) -> ReadPlan:
     """What was found, as a plan; ``options`` are what a person had set before."""
     known = {k: v for k, v in loaded.options.items() if k in FILE_FIELDS or k == "format"}
@@ -236,7 +194,7 @@ def plan_of(loaded: Loaded, path: Path, member: str | None, options: Mapping[str
         known["format"] = "text"
     return ReadPlan(
         **(known | given), path=path, member=member, table=loaded.name, columns=loaded.columns, notes=loaded.notes,
-        suggestions=loaded.suggestions, rejected=loaded.rejected, chosen=chosen,
+        suggestions=loaded.suggestions, rejected=loaded.rejected, flagged=loaded.flagged, chosen=chosen,
     )  # fmt: skip
 
 
@@ -281,6 +239,15 @@ def _file_facts(plans: Sequence[ColumnPlan]) -> dict[str, Any]:
     return made
 
 
+def _keep_misfits(con: duckdb.DuckDBPyConnection, table: str, typed: Sequence[Typed]) -> int:
+    """Keep the cells that do not fit the type that a person chose; returns how many."""
+    for t in typed:
+        if t.misfits:
+            reason = f"NO {column_type(t.type).upper()}: THE CELL IS MISSING IN THE TABLE"
+            keep_cells(con, table, t.column.raw, t.column.name, t.misfit_test, reason)
+    return sum(t.misfits for t in typed)
+
+
 def _chosen_names(names: Sequence[str], options: Mapping[str, Any]) -> tuple[str, ...]:
     given = options.get("columns") or {}
     return unique_names([str(given.get(str(i), {}).get("name") or name) for i, name in enumerate(names)])[0]
@@ -292,55 +259,6 @@ def _included(typed: list[Typed], options: Mapping[str, Any]) -> tuple[list[Type
     if len(out) == len(typed):
         return typed, []
     return [t for t in typed if t.column.raw not in out], [t.column.name for t in typed if t.column.raw in out]
-
-
-def _load(
-    con: duckdb.DuckDBPyConnection, file: TextFile, dialect: Dialect, quote: str, table: str
-) -> tuple[int, bool]:
-    """Fill ``table`` and its ``_rejects``; returns rejected lines, and whether an open quote swallowed lines."""
-    columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(dialect.columns)))
-    escape = dialect.escape if quote else ""
-    rejects = f"{table}_rejects"
-    arguments = f"""auto_detect = false, header = false,
-            columns = {{{columns}}}, delim = {literal(dialect.delimiter)}, quote = {literal(quote)},
-            escape = {literal(escape)}, skip = {dialect.skip}, nullstr = '', null_padding = {dialect.padded},
-            ignore_errors = true, store_rejects = true, rejects_limit = 0, parallel = {not dialect.padded}"""
-    size = ""
-    for attempt in ("", "_long"):
-        con.execute(
-            f"""CREATE OR REPLACE TABLE {table} AS SELECT * FROM read_csv({literal(str(file.path))}, {arguments},
-                rejects_table = '{rejects}_all{attempt}', rejects_scan = '{rejects}_scan{attempt}'{size})"""
-        )
-        con.execute(
-            f"""CREATE OR REPLACE TABLE {rejects} AS SELECT line, any_value(CAST(error_type AS VARCHAR)) AS reason,
-                any_value(csv_line) AS text FROM {rejects}_all{attempt} GROUP BY line, byte_position"""
-        )
-        long = con.execute(f"SELECT 1 FROM {rejects} WHERE reason LIKE '%LINE SIZE%' LIMIT 1").fetchone()
-        if long is None:
-            break
-        size = f", max_line_size = {_LONGEST_LINE}, buffer_size = {2 * _LONGEST_LINE}"
-    row = con.execute(
-        f"""SELECT coalesce(sum(1 + length(text) - length(replace(text, chr(10), ''))), 0),
-            coalesce(bool_or(reason = 'UNQUOTED VALUE' AND contains(rtrim(text, chr(10)), chr(10))), false)
-            FROM {rejects}"""
-    ).fetchone()
-    assert row is not None
-    return int(row[0]), bool(row[1])
-
-
-def _repeated_headers(con: duckdb.DuckDBPyConnection, table: str, dialect: Dialect) -> int:
-    """Move rows that say the column names again, as in files put together, to the rejected lines; returns how many."""
-    named = [(f"c{i}", n) for i, n in enumerate(dialect.columns) if not dialect.unnamed[i]]
-    if not dialect.header or len(named) < 2 or len(dialect.header_lines) != 1:
-        return 0
-    test = " AND ".join(f"trim({cell}) = {literal(name)}" for cell, name in named[:20])
-    text = f"concat_ws({literal(dialect.delimiter)}, {', '.join(f'c{i}' for i in range(len(dialect.columns)))})"
-    con.execute(
-        f"""INSERT INTO {table}_rejects (line, reason, text)
-            SELECT rowid + {dialect.skip + 1}, 'REPEATS THE HEADER', {text} FROM {table} WHERE {test}"""
-    )
-    row = con.execute(f"DELETE FROM {table} WHERE {test}").fetchone()
-    return int(row[0]) if row is not None else 0
 
 
 def _without_blank_unnamed(

@@ -29,6 +29,8 @@ _MAGIC = (
 )  # fmt: skip
 _CONTROL = bytes(set(range(32)) - {9, 10, 12, 13, 27})
 _CANDIDATES = ["cp1252", "cp1250", "iso8859_2", "cp1251", "cp1253", "cp1254", "shift_jis", "gb18030", "big5", "euc_kr"]
+_EUROPEAN = ("cp1250", "cp1252", "iso8859_2", "cp1254")
+_WHOLE_WORDS = ("cp1251", "cp1253")
 _CP1250_SZ, _ISO_SZ = b"\x8a\x9a\x8e\x9e", b"\xa9\xb9\xae\xbe"
 _CP1250_ONLY = b"\xec\xcc\xb3\xb9\xbf\x9c\x9d\x9f\xbe"
 """ě, ł, ą, ż, ś, ť, ź and ľ: in western code pages rare letters or signs."""
@@ -116,9 +118,15 @@ def guess_encoding(sample: bytes) -> str:
     if len(set(letters)) <= 2:  # a degree sign or a single accent tells nothing; the commonest it is
         return "cp1252"
     best = from_bytes(sample, cp_isolation=_CANDIDATES).best()
-    if best is not None and best.encoding not in ("cp1250", "cp1252", "iso8859_2", "cp1254"):
-        return best.encoding
-    return _european(letters)
+    if best is None or best.encoding in _EUROPEAN or (best.encoding in _WHOLE_WORDS and not _in_words(sample)):
+        return _european(letters)
+    return best.encoding
+
+
+def _in_words(sample: bytes) -> bool:
+    """Whether letters beyond ASCII stand together, as in Russian and Greek, rather than among Latin ones, as in Czech."""
+    runs = re.findall(rb"[\x80-\xff]+", sample)
+    return sum(len(run) for run in runs if len(run) > 2) >= 0.5 * sum(map(len, runs))
 
 
 def _european(letters: bytes) -> str:

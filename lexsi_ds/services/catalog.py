@@ -221,11 +221,11 @@ class Catalog:
         return of_source + [f"{t.name}: {note}" for t in parts.tables for note in t.read_options.get("notes", [])]
 
     def rejected(self, actor: Actor, source_id: str, table: str) -> tuple[int, Path | None]:
-        """How many lines of a table's file could not be read, and the file that holds them."""
+        """How many lines and cells of a table's file could not be read as they stood, and the file that holds them."""
         actor.need("datasets:read")
         record = self._record(self._parts(actor, source_id), table)
         path = self._home / record.rejected_path if record.rejected_path else None
-        return record.rejected, path
+        return record.rejected + int(record.read_options.get("flagged", 0)), path
 
     def table(self, dataset_id: str, version: int | None = None) -> Table:
         """A dataset at a version, the newest by default: for services that have checked the person already."""

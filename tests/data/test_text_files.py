@@ -10,10 +10,14 @@ import duckdb
 import pytest
 
 from lexsi_ds.errors import BadInput
-from tests.data.conftest import Importing
+from tests.data.conftest import Imported, Importing
 
 _CZECH = "jméno;město;částka\nŽaneta Šťastná;Ústí nad Labem;1,5\nJiří Dvořák;Plzeň;22,75\nŘehoř Čech;Třebíč;3,10\n"
 _WESTERN = "name;city\nJosé Muñoz;Málaga\nFrançois Lefèvre;Orléans\nJürgen Groß;Köln\n"
+
+
+def _kept(read: Imported) -> list[str]:
+    return Path(read.table()["rejected_path"]).read_text().splitlines()[1:]
 
 
 @pytest.mark.parametrize(
@@ -62,13 +66,47 @@ def test_an_encoding_can_be_chosen_and_must_fit(csv: Importing) -> None:
 
 
 def test_lines_that_do_not_fit_are_counted_and_kept_in_a_file(csv: Importing) -> None:
-    read = csv("a,b,c\n1,2,3\n4,5\n6,7,8,9\n10,11,12\n")
+    read = csv("a,b,c\n1,2,3\nnote,5\n6,7,8,9\n10,11,12\n")
     table = read.table()
     assert (table["rows"], table["rejected"]) == (2, 2)
-    assert Path(table["rejected_path"]).read_text().splitlines()[1:] == [
-        '3,MISSING COLUMNS,"4,5"', '4,TOO MANY COLUMNS,"6,7,8,9"',
-    ]  # fmt: skip
+    assert _kept(read) == ['3,MISSING COLUMNS,"note,5",,', '4,TOO MANY COLUMNS,"6,7,8,9",,']
     assert "2 lines could not be read" in read.notes()
+
+
+def test_a_line_that_only_lacks_cells_at_its_end_is_filled_up_and_said(csv: Importing) -> None:
+    read = csv("id,name,city,note\n1,Ann,Rome,\"x\ny\"\n2,Bob,Oslo\n\n3,Cid,Bonn,y\n4,Dan\n")
+    assert read.rows() == [(1, "Ann", "Rome", "x\ny"), (2, "Bob", "Oslo", None), (3, "Cid", "Bonn", "y"), (4, "Dan", None, None)]
+    assert "2 lines had fewer cells than there are columns (the first is line 4)" in read.notes()
+    filled = "SHORT LINE READ WITH MISSING CELLS AT ITS END"
+    assert _kept(read) == [f'4,{filled},"2,Bob,Oslo",,', f'7,{filled},"4,Dan",,']
+    assert read.table()["rejected"] == 0 and read.table()["options"]["flagged"] == 2
+
+
+@pytest.mark.parametrize("lines", ["2,Bob,Os\nlo,z\n", "Source: office, 2020\n", "2\n", "# a remark, in the middle\n"])
+def test_a_short_line_that_may_be_something_else_is_not_filled_up(csv: Importing, lines: str) -> None:
+    read = csv("id,name,city,note\n1,Ann,Rome,x\n" + lines + "3,Cid,Bonn,y\n4,Dan,Graz,q\n")
+    assert [row[0] for row in read.rows()] == [1, 3, 4]
+    assert read.table()["rejected"] == lines.count("\n")
+
+
+def test_a_line_break_in_a_column_name_costs_no_row(csv: Importing) -> None:
+    read = csv('"a ""q""","line\nbreak","😀"\n1,2,3\n4,5,6\n')
+    assert read.rows() == [(1, 2, 3), (4, 5, 6)] and list(read.types()) == ['a "q"', "line break", "😀"]
+
+
+def test_a_first_line_that_says_the_delimiter_is_no_name(csv: Importing) -> None:
+    read = csv("sep=;\nid;name\n1;a,b\n2;c,d\n")
+    assert list(read.types()) == ["id", "name"] and read.rows() == [(1, "a,b"), (2, "c,d")]
+
+
+def test_blanks_between_delimiter_and_quote_are_no_part_of_a_name(csv: Importing) -> None:
+    read = csv('id, "name", v\n1, "a, b", 2.5\n2, "c", 3.5\n')
+    assert list(read.types()) == ["id", "name", "v"] and read.rows()[0] == (1, "a, b", 2.5)
+
+
+def test_text_written_as_a_formula_is_read_as_the_text(csv: Importing) -> None:
+    read = csv('id,code\n1,="00123"\n2,="00456"\n')
+    assert read.rows() == [(1, "00123"), (2, "00456")] and "written as formulas" in read.notes()
 
 
 def test_an_open_quote_does_not_swallow_the_rest_of_the_file(csv: Importing) -> None:
