@@ -25,8 +25,8 @@ from lexsi_ds.data.text_file import prepare
 from lexsi_ds.errors import BadInput
 
 __all__ = [
-    "Limits", "Loaded", "Raw", "check_width", "chosen_marks", "column_type", "hints_of", "literal", "load_raw", "load_rows",
-    "plan_of", "quoted", "read_arrow", "read_parquet", "read_text", "scratch_name", "type_raw",
+    "Limits", "Loaded", "Raw", "check_width", "chosen_marks", "column_type", "hints_of", "keep_misfits", "literal", "load_raw",
+    "load_rows", "plan_of", "quoted", "read_arrow", "read_parquet", "read_text", "scratch_name", "type_raw",
 ]  # fmt: skip
 _TOTALS = "(?i)(grand |sub)?total[s]?:?|sum(me)?:?|gesamt(summe)?:?|celkem:?|razem:?|totale?:?|ensemble"
 _TYPES: dict[str, ColumnType] = {
@@ -117,7 +117,7 @@ def type_raw(
         notes.append(f"Left out by choice: {', '.join(left_out)}.")
     if raw.rejected:
         notes.append(f"{raw.rejected:,} line{'s' * (raw.rejected > 1)} could not be read and stand in a file.")
-    flagged = raw.flagged + _keep_misfits(con, raw.table, kept)
+    flagged = raw.flagged + keep_misfits(con, raw.table, kept)
     notes += _totals(con, raw.table, columns)
     numbers = [(t.column.name, t.expression) for t in kept if t.type in ("BIGINT", "DOUBLE")]
     decided = {t.column.name for t in kept if hints.columns.get(t.column.raw, {}).get("missing")}
@@ -239,7 +239,7 @@ def _file_facts(plans: Sequence[ColumnPlan]) -> dict[str, Any]:
     return made
 
 
-def _keep_misfits(con: duckdb.DuckDBPyConnection, table: str, typed: Sequence[Typed]) -> int:
+def keep_misfits(con: duckdb.DuckDBPyConnection, table: str, typed: Sequence[Typed]) -> int:
     """Keep the cells that do not fit the type that a person chose; returns how many."""
     for t in typed:
         if t.misfits:

@@ -14,6 +14,7 @@ from typing import Any
 import duckdb
 
 from lexsi_ds.data.archives import gunzip, unzip
+from lexsi_ds.data.choices import with_choices
 from lexsi_ds.data.duckdb_files import read_duckdb
 from lexsi_ds.data.excel_files import read_excel
 from lexsi_ds.data.fast_text import read_fast
@@ -93,10 +94,10 @@ class Reader:
         match item.kind:
             case "sqlite":
                 made = read_sqlite(con, item.path, self.limits, taken)
-                return [(_inner(item, str(t.options["table"])), t) for t in made], []
+                return [self._chosen(item, _inner(item, str(t.options["table"])), t) for t in made], []
             case "duckdb":
                 tables, notes = read_duckdb(con, item.path, item.shown, self.limits, taken, most=most)
-                return [(_inner(item, name), t) for name, t in tables], notes
+                return [self._chosen(item, _inner(item, name), t) for name, t in tables], notes
             case "excel":
                 tables, notes = read_excel(
                     con, item.path, item.stem, item.shown, self.scratch, self.limits, self.options, taken,
@@ -105,7 +106,7 @@ class Reader:
                 return [(_inner(item, name), t) for name, t in tables], notes
             case "parquet":
                 name = table_name(item.stem, taken)
-                return [(item.member, read_parquet(con, item.path, name, self.limits))], []
+                return [self._chosen(item, item.member, read_parquet(con, item.path, name, self.limits))], []
             case "json":
                 name = table_name(item.stem, taken)
                 return [(item.member, read_json(con, item.path, name, self.scratch, self.limits, options, most=most))], []
@@ -113,6 +114,9 @@ class Reader:
                 name = table_name(item.stem, taken)
                 read = read_text if self.head else read_fast
                 return [(item.member, read(con, item.path, name, self.scratch, self.limits, options))], []
+
+    def _chosen(self, item: Item, member: str | None, table: Loaded) -> tuple[str | None, Loaded]:
+        return member, with_choices(self.con, table, options_for(self.options, item.file, member))
 
     def _expand(self, path: Path, source: Path, file: str, member: str | None, depth: int) -> tuple[list[Item], list[str]]:
         kind = file_kind(path)
