@@ -28,7 +28,7 @@ EXTENSIONS = [suffix.removeprefix(".") for suffix in SUFFIXES]
 TILES = {
     "postgres": (":material/storage:", "Tables of a database, copied here or read in place."),
     "mysql": (":material/storage:", "Tables of a server or of one database, copied here."),
-    "s3": (":material/cloud:", "Parquet and CSV files of a bucket, copied here or read in place."),
+    "s3": (":material/cloud:", "Parquet, CSV and JSON files of a bucket, copied here or read in place."),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -55,7 +56,7 @@ def test_refresh_takes_files_that_are_new(app: Application, moto: Store, rows: R
     ({"bucket": "nowhere"}, ["plain.csv"], BadInput, "no bucket of this name"),
     ({"prefix": "nowhere"}, ["plain.csv"], NotFound, "No file of the bucket"),
     ({}, ["plane.csv"], NotFound, "There are: .*plain.csv"),
-    ({}, ["*.parquett"], BadInput, "Only Parquet and CSV"),
+    ({}, ["*.parquett"], BadInput, "Only Parquet, CSV and JSON"),
     ({}, ["plain.csv?s3_endpoint=127.0.0.1:1"], BadInput, "cannot hold"),
     ({}, ["../secret.csv"], BadInput, "cannot hold"),
     ({}, ["s3://other/secret.parquet"], BadInput, "cannot hold"),
@@ -98,6 +99,38 @@ def test_text_files_of_a_pattern_become_one_table_whether_their_headers_agree_or
     handle = app.connectors.ingest_tables(LOCAL, connector.id, files)
     assert rows(handle, "SELECT * FROM same ORDER BY id") == [(1, "Ann"), (2, "Bob"), (3, "Cid")]
     assert rows(handle, "SELECT id, name, coalesce(extra, '') FROM mixed ORDER BY id") == [(1, "Ann", ""), (2, "Bob", "x")]
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+def test_json_and_packed_files_are_read_like_others(app: Application, s3: Store, rows: Rows, in_place: bool) -> None:
+    lines = b'{"id": 1, "name": "Ann", "day": "2024-02-03"}\n{"id": 2, "name": "Bob", "day": "2024-02-04"}\n'
+    bodies = {
+        "people.jsonl": lines, "packed.jsonl.gz": gzip.compress(lines), "list.json": b'[{"id": 5, "v": 1.5}, {"id": 6, "v": 2}]',
+        "wide.csv.gz": gzip.compress(b"id;amount\n1;2.5\n2;3.5\n"), "part_1.ndjson": b'{"k": 1}\n',
+        "part_2.ndjson": b'{"k": 2, "x": "y"}\n',
+    }
+    for name, body in bodies.items():
+        s3.client.put_object(Bucket="lake", Key=f"json/{name}", Body=body)
+    files = ["people.jsonl", "packed.jsonl.gz", "list.json", "wide.csv.gz", "part_*.ndjson"]
+    connector = app.connectors.connect(LOCAL, "s3", s3.config(prefix="json"), files=files, in_place=in_place)
+    handle = app.connectors.ingest_tables(LOCAL, connector.id, files)
+    assert {t.name: t.rows for t in handle.tables} == {"people": 2, "packed": 2, "list": 2, "wide": 2, "part": 2}
+    for name in ("people", "packed"):
+        sql = f"SELECT id, name, CAST(day AS VARCHAR) FROM {name} WHERE day > DATE '2024-02-03'"
+        assert rows(handle, sql) == [(2, "Bob", "2024-02-04")]
+    assert rows(handle, "SELECT sum(v), max(id) FROM list") == [(3.5, 6)]
+    assert rows(handle, "SELECT sum(amount) FROM wide") == [(6.0,)]
+    assert rows(handle, "SELECT k, coalesce(x, '') FROM part ORDER BY k") == [(1, ""), (2, "y")]
+    assert {t.live is not None for t in handle.tables} == {in_place}
+
+
+def test_a_packed_file_that_is_none_or_a_bomb_is_refused(app: Application, moto: Store) -> None:
+    moto.client.put_object(Bucket="lake", Key="gz/broken.csv.gz", Body=b"not packed")
+    moto.client.put_object(Bucket="lake", Key="gz/bomb.csv.gz", Body=gzip.compress(b"a,b\n" + b"0,0\n" * (30 << 20), 9))
+    for name, said in (("broken.csv.gz", "gzip"), ("bomb.csv.gz", "times its size")):
+        connector = app.connectors.connect(LOCAL, "s3", moto.config(prefix="gz"), files=[name])
+        with pytest.raises(BadInput, match=said):
+            app.connectors.ingest_tables(LOCAL, connector.id, [name])
 
 
 def test_a_store_that_dies_in_the_middle_leaves_nothing_half(app: Application) -> None:

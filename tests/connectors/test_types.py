@@ -20,8 +20,10 @@ ZOO = """
 CREATE TYPE mood AS ENUM ('low', 'it''s, "high"'); CREATE DOMAIN posint AS int; CREATE DOMAIN small AS posint;
 CREATE TYPE pair AS (a int, b text);
 CREATE TABLE zoo (id int PRIMARY KEY, u uuid, j json, jb jsonb, ia int[], ta text[][], by bytea, iv interval, m mood,
-  tz timestamptz,  t time, bi bit(3), mo money, ip inet, ip6 inet, net inet, typed numeric(10,2), fl float4, dbl float8, dom small, ch char(5),
-  d date,  ts timestamp, far_d date, far_ts timestamptz, na numeric[], exact numeric, whole numeric, ratio numeric, huge numeric(50,5),
+  tz timestamptz, t time, bi bit(3), mo money, ip inet, ip6 inet, net inet, typed numeric(10,2), fl float4, dbl float8,
+  dom small, ch char(5),
+  d date,  ts timestamp, far_d date, far_ts timestamptz, na numeric[], exact numeric, whole numeric, ratio numeric,
+  huge numeric(50,5),
   bad numeric,  "Ď""; DROP TABLE zoo; --" text);
 INSERT INTO zoo (id) VALUES (0);
 INSERT INTO zoo VALUES (1, '00000000-0000-0000-0000-00000000000a', '{"a":1}', '{"a":2}', '{1,NULL,3}', '{{a,b},{c,d}}',

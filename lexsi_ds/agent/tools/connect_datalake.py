@@ -27,7 +27,9 @@ class ConnectDatalakeArgs(ToolArgs):
     region: str = "us-east-1"
     aws_access_key_id: SecretStr | None = None
     aws_secret_access_key: SecretStr | None = None
-    files: list[str] = Field(min_length=1, description="Parquet or CSV files under the prefix; * stands for several.")
+    files: list[str] = Field(
+        min_length=1, description="Parquet, CSV or JSON files under the prefix (text also as .gz); * stands for several."
+    )
     endpoint: str | None = Field(default=None, description="host:port of an S3-compatible store; Amazon's when left out.")
     use_ssl: bool = True
     mode: Literal["ingest", "query in place"] = "ingest"
@@ -79,8 +81,8 @@ TOOL = FunctionTool(
     ToolSpec(
         name="connect_datalake",
         description=(
-            "Register an S3 datalake and bind one or more Parquet or CSV files as queryable views named after their stems; the "
-            "connector becomes the active data set. Use it when the user wants their own data instead of the data set at hand."
+            "Register an S3 datalake and bind one or more Parquet, CSV or JSON files as queryable views named after their stems; "
+            "the connector becomes the active data set. Use it when the user wants their own data instead of the data set at hand."
         ),
         args_schema=ConnectDatalakeArgs,
         returns="List of bound view names and the connector id.",

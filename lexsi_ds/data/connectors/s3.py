@@ -1,4 +1,4 @@
-"""Parquet and CSV files of a bucket of S3, or of a store that speaks the same protocol.
+"""Parquet, CSV and JSON files of a bucket of S3, or of a store that speaks the same protocol.
 
 A worker knows the key of one bucket only. In place it may open exactly the files that were bound, by DuckDB's own
 allowed paths. Must never: let a file's name carry parameters; they could point the request, and the key, elsewhere.
@@ -7,10 +7,7 @@ allowed paths. Must never: let a file's name carry parameters; they could point 
 from __future__ import annotations
 
 import fnmatch
-import os
 import re
-import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
@@ -19,19 +16,28 @@ import duckdb
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from lexsi_ds.data.connectors.base import Bound, ConnectorConfig, Driver, SourceTable
+from lexsi_ds.data.connectors.bucket_names import (
+    JSON,
+    PARQUET,
+    READABLE,
+    TEXT,
+    check_key,
+    format_of,
+    has_glob,
+    is_unsafe,
+    url_list,
+    stem_name,
+    suffix_of,
+)
+from lexsi_ds.data.connectors.bucket_text import read_texts
 from lexsi_ds.data.connectors.extensions import load
 from lexsi_ds.data.connectors.scrub import scrub
 from lexsi_ds.data.connectors.wording import Told, told
 from lexsi_ds.data.dialect import unique_names
-from lexsi_ds.data.readers import Limits, Loaded, check_width, literal, quoted, read_text
-from lexsi_ds.data.sniff import table_name
+from lexsi_ds.data.readers import Limits, Loaded, check_width, literal, quoted
 from lexsi_ds.errors import BadInput, LexsiError, NotFound
 
-PARQUET = (".parquet", ".pq", ".parq")
-TEXT = (".csv", ".tsv", ".tab", ".txt")
 MOST_FILES = 5_000
-_WHOLE_MB = 256
-"""A text file up to this size is copied byte by byte; a larger one line by line, which wants UTF-8."""
 _ERRORS: tuple[Told, ...] = (
     Told("nosuchbucket|specified bucket does not exist", "There is no bucket of this name there.", "Check the bucket's name."),
     Told("permanentredirect|authorizationheadermalformed|301 moved|wrong region|region is wrong",
@@ -88,7 +94,7 @@ class S3Config(ConnectorConfig):
     @classmethod
     def _plain_prefix(cls, prefix: str) -> str:
         clean = prefix.strip("/")
-        _check_key(clean, globs=False)
+        check_key(clean, globs=False)
         return clean
 
     @property
@@ -131,7 +137,7 @@ class S3Driver(Driver[S3Config]):
         return list(tables.values())
 
     def table_name(self, table: SourceTable, taken: set[str], *, doubled: bool) -> str:
-        return _stem_name(table.table, taken)
+        return stem_name(table.table, taken)
 
     def loaded(
         self, con: duckdb.DuckDBPyConnection, table: SourceTable, name: str, scratch: Path, limits: Limits
@@ -144,14 +150,17 @@ class S3Driver(Driver[S3Config]):
             names, notes = unique_names([row[0] for row in described])
             selected = ", ".join(f"{quoted(row[0])} AS {quoted(new)}" for row, new in zip(described, names, strict=True))
             return Loaded(name, f"SELECT {selected} FROM ({_parquet(files)})", options, tuple(notes))
-        return self._text_tables(con, files, name, scratch, limits, options)
+        return read_texts(con, files, table.extra["format"], name, scratch, limits, options)
 
     def relation(self, con: duckdb.DuckDBPyConnection, table: SourceTable, limits: Limits) -> Bound:
         files: list[str] = table.extra["files"]
         relation: dict[str, Any] = {"table": table.table, "format": table.extra["format"], "files": files}
-        if table.extra["format"] == "csv":
-            described = con.execute(f"DESCRIBE SELECT * FROM read_csv({_list(files)}, union_by_name = true)").fetchall()
-            relation["types"] = {row[0]: row[1] for row in described}
+        if table.extra["format"] == "json":
+            described = con.execute(f"DESCRIBE SELECT * FROM read_json({url_list(files)}, union_by_name = true)").fetchall()
+            relation["types"] = [[row[0], row[1]] for row in described]  # objects are sorted on their way
+        elif table.extra["format"] == "csv":
+            described = con.execute(f"DESCRIBE SELECT * FROM read_csv({url_list(files)}, union_by_name = true)").fetchall()
+            relation["types"] = [[row[0], row[1]] for row in described]  # objects are sorted on their way
             found = con.execute(f"SELECT Delimiter, Quote, SkipRows, HasHeader FROM sniff_csv({literal(files[0])})").fetchone()
             if found is not None:
                 relation |= {"delimiter": found[0], "quote": found[1], "skip": found[2], "header": found[3]}
@@ -161,17 +170,19 @@ class S3Driver(Driver[S3Config]):
         files = [str(f) for f in relation["files"]]
         if relation["format"] == "parquet":
             return _parquet(files)
-        types = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in relation["types"].items())
+        types = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in _typed(relation["types"]))
+        if relation["format"] == "json":
+            return f"SELECT * FROM read_json({url_list(files)}, auto_detect = false, format = 'auto', columns = {{{types}}})"
         quote = "" if relation.get("quote") in (None, "(empty)", "\0") else str(relation["quote"])
         said = (
             f"delim = {literal(str(relation.get('delimiter', ',')))}, quote = {literal(quote)}, "
             f"skip = {int(relation.get('skip', 0))}, header = {str(bool(relation.get('header', True))).lower()}"
         )
-        return f"SELECT * FROM read_csv({_list(files)}, auto_detect = false, {said}, columns = {{{types}}})"
+        return f"SELECT * FROM read_csv({url_list(files)}, auto_detect = false, {said}, columns = {{{types}}})"
 
     def confine(self, con: duckdb.DuckDBPyConnection, relations: Sequence[Mapping[str, Any]]) -> None:
         files = sorted({str(file) for relation in relations for file in relation["files"]})
-        con.execute(f"SET allowed_paths = {_list(files)}")
+        con.execute(f"SET allowed_paths = {url_list(files)}")
 
     def readable(self, error: Exception) -> LexsiError:
         c = self.config
@@ -180,27 +191,27 @@ class S3Driver(Driver[S3Config]):
 
     def _bound(self, con: duckdb.DuckDBPyConnection, name: str) -> SourceTable:
         clean = name.strip().lstrip("/")
-        _check_key(clean, globs=True)
-        kind = _format(clean)
+        check_key(clean, globs=True)
+        kind = format_of(clean)
         pattern = self.config.root + clean
         rows = con.execute(f"SELECT file FROM glob({literal(pattern)}) ORDER BY file LIMIT {MOST_FILES + 1}").fetchall()
         files = [row[0] for row in rows]
         # Without a star the listing is not asked: the name is given back as it is.
-        if not _has_glob(clean) or not files:
+        if not has_glob(clean) or not files:
             listed = self._listed(con, clean)
-            files = files if _has_glob(clean) else [f for f in listed if f == pattern]
+            files = files if has_glob(clean) else [f for f in listed if f == pattern]
             if not files:
                 raise self._nothing(name, listed)
         if len(files) > MOST_FILES:
             raise BadInput(f"More than {MOST_FILES:,} files have names like this.", where=name[:120], to_do="Name fewer.")
-        odd = next((f for f in files if _unsafe(f)), None)
+        odd = next((f for f in files if is_unsafe(f)), None)
         if odd is not None:
             raise BadInput("The name of a file has a sign that cannot be used here.", where=odd[-120:], to_do="Rename it.")
         return SourceTable(clean, extra={"files": files, "format": kind})
 
     def _listed(self, con: duckdb.DuckDBPyConnection, name: str) -> list[str]:
         """Files of the folder in which ``name`` would be."""
-        fixed = PurePosixPath(re.split(r"[*\[]", name)[0] if _has_glob(name) else name)
+        fixed = PurePosixPath(re.split(r"[*\[]", name)[0] if has_glob(name) else name)
         folder = "" if str(fixed.parent) == "." else f"{fixed.parent}/"
         pattern = f"{self.config.root}{folder}*"
         rows = con.execute(f"SELECT file FROM glob({literal(pattern)}) ORDER BY file LIMIT {MOST_FILES}").fetchall()
@@ -208,121 +219,21 @@ class S3Driver(Driver[S3Config]):
 
     def _nothing(self, name: str, listed: Sequence[str]) -> NotFound:
         root = self.config.root
-        near = [f.removeprefix(root) for f in listed if PurePosixPath(f).suffix.lower() in (*PARQUET, *TEXT)]
+        near = [f.removeprefix(root) for f in listed if suffix_of(f) in (*PARQUET, *TEXT, *JSON)]
         like = [f for f in near if fnmatch.fnmatch(f.lower(), f"*{PurePosixPath(name).stem.lower().strip('*')[:12]}*")]
         shown = ", ".join((like or near)[:8])
         return NotFound(
             "No file of the bucket has this name.", where=f"{root}{name}"[:200],
-            to_do=f"There are: {shown}." if shown else "No Parquet or CSV file is there: check bucket and prefix.",
+            to_do=f"There are: {shown}." if shown else f"No {READABLE} file is there: check bucket and prefix.",
         )
 
-    def _text_tables(
-        self, con: duckdb.DuckDBPyConnection, files: Sequence[str], name: str, scratch: Path, limits: Limits,
-        options: dict[str, Any],
-    ) -> Loaded:
-        """Text files, copied and then read as files of this machine are; several become one table by column names."""
-        copies = [self._copy(con, file, scratch, number) for number, file in enumerate(files)]
-        parts = [read_text(con, copies[0], name, _fresh(scratch), limits, {})]
-        rest = copies[1:]
-        if rest and parts[0].options.get("header") and _same_header(copies):
-            _append(copies[0], rest)
-            parts = [read_text(con, copies[0], name, _fresh(scratch), limits, {})]
-            rest = []
-        parts += [read_text(con, copy, name, _fresh(scratch), limits, {}) for copy in rest]
-        if len(parts) == 1:
-            return Loaded(
-                name, parts[0].select, parts[0].options | options, parts[0].notes, rejected=parts[0].rejected,
-                rejects=parts[0].rejects,
-            )
-        notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
-        select = " UNION ALL BY NAME ".join(f"({part.select})" for part in parts)
-        rejects = " UNION ALL ".join(f"(SELECT * FROM ({part.rejects}))" for part in parts if part.rejects)
-        return Loaded(
-            name, select, parts[0].options | options, notes, rejected=sum(part.rejected for part in parts),
-            rejects=rejects or None,
-        )
 
-    def _copy(self, con: duckdb.DuckDBPyConnection, file: str, scratch: Path, number: int) -> Path:
-        """A copy of a file of the bucket, under its own name."""
-        local = _fresh(scratch) / (re.sub(r"[^\w.\- ]+", "_", file.rsplit("/", 1)[-1])[-100:] or f"file{number}.csv")
-        size = con.execute(f"SELECT size FROM read_blob({literal(file)})").fetchone()
-        if size is not None and size[0] <= _WHOLE_MB * 2**20:
-            con.execute(f"COPY (SELECT content FROM read_blob({literal(file)})) TO {literal(str(local))} (FORMAT blob)")
-            return local
-        con.execute(
-            f"""COPY (SELECT line FROM read_csv({literal(file)}, columns = {{'line': 'VARCHAR'}}, delim = '\x01', quote = '',
-                escape = '', header = false, auto_detect = false, max_line_size = 20000000))
-                TO {literal(str(local))} (FORMAT csv, HEADER false, QUOTE '', ESCAPE '', DELIMITER '\x01')"""
-        )
-        return local
-
-
-def _fresh(scratch: Path) -> Path:
-    """A folder of its own."""
-    return Path(tempfile.mkdtemp(prefix="s3-", dir=scratch))
-
-
-def _same_header(copies: Sequence[Path]) -> bool:
-    """Whether all files begin with the same line, and it is short enough to be one of column names."""
-    first = set()
-    for copy in copies:
-        with copy.open("rb") as file:
-            first.add(file.readline(1 << 20))
-    return len(first) == 1 and next(iter(first)).endswith(b"\n")
-
-
-def _append(whole: Path, others: Sequence[Path]) -> None:
-    """Add the lines of other files below those of the first, each without its header."""
-    with whole.open("r+b") as target:
-        for other in others:
-            target.seek(-1, os.SEEK_END)
-            if target.read(1) != b"\n":
-                target.write(b"\n")
-            with other.open("rb") as source:
-                source.readline()
-                shutil.copyfileobj(source, target)
-
-
-def _check_key(key: str, *, globs: bool) -> None:
-    signs = "?#\\\n\r\t\0" + ("" if globs else "*[]{}")
-    if any(sign in key for sign in signs) or "://" in key or ".." in key.split("/"):
-        raise BadInput("Names of files in a bucket cannot hold ? # \\ or ..", where=key[:80], to_do="Use * for several files.")
-    if globs and not key:
-        raise BadInput("A file's name is empty.", to_do="Name a file, such as sales.parquet.")
-
-
-def _has_glob(key: str) -> bool:
-    return any(sign in key for sign in "*[")
-
-
-def _unsafe(url: str) -> bool:
-    return any(sign in url for sign in "?*[#")
-
-
-def _format(key: str) -> str:
-    suffix = PurePosixPath(key).suffix.lower()
-    if suffix in PARQUET:
-        return "parquet"
-    if suffix in TEXT:
-        return "csv"
-    raise BadInput(
-        "Only Parquet and CSV files of a bucket can be read.", where=key[:120],
-        to_do=f"Name files that end in {', '.join((*PARQUET, *TEXT))}; a pattern needs its ending too, such as *.parquet.",
-    )
-
-
-def _stem_name(key: str, taken: set[str]) -> str:
-    """The name of the view: the file's stem; of a pattern, its letters, or the folder that holds it."""
-    path = PurePosixPath(key)
-    words = re.sub(r"[*\[\]]+", "_", path.stem).strip("_-. ")
-    if not words:
-        words = next((part for part in reversed(path.parts[:-1]) if not _has_glob(part)), "files")
-    return table_name(words, taken)
-
-
-def _list(files: Sequence[str]) -> str:
-    return f"[{', '.join(literal(file) for file in files)}]"
+def _typed(types: Any) -> list[tuple[str, str]]:
+    if not isinstance(types, list):
+        raise BadInput("The columns of a text file of this bucket were bound without their order.", to_do="Refresh its source.")
+    return [(str(name), str(kind)) for name, kind in types]
 
 
 def _parquet(files: Sequence[str]) -> str:
-    return f"SELECT * FROM read_parquet({_list(files)}, union_by_name = {str(len(files) > 1).lower()}, hive_partitioning = false)"
+    by_name = str(len(files) > 1).lower()
+    return f"SELECT * FROM read_parquet({url_list(files)}, union_by_name = {by_name}, hive_partitioning = false)"
