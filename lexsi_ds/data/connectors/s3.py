@@ -25,9 +25,9 @@ from lexsi_ds.data.connectors.bucket_names import (
     format_of,
     has_glob,
     is_unsafe,
-    url_list,
     stem_name,
     suffix_of,
+    url_list,
 )
 from lexsi_ds.data.connectors.bucket_text import read_texts
 from lexsi_ds.data.connectors.extensions import load
