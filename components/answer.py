@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from components import asking, cards, exports, problems, propose, session, tables
+from components import asking, builder, cards, exports, problems, propose, session, tables
 from components.cards import Ranking
 from components.payloads import ArtifactLike, head
 from components.registry import page
@@ -55,8 +55,12 @@ def draw(
         for problem in view.problems:
             st.caption(f":material/error: {plain(problem, 600)}")
     cards.reading_line(view.reading, view.caveats, view.removed)
+    if newest:
+        _finish(app, actor, source_id, conversation_id, view)
     if unfolded:
         _cards(app, actor, view, source_id)
+        if view.answer_query:
+            _change(app, actor, source_id, conversation_id, view)
     elif view.answer_query or view.last("predict") or view.last("explain_prediction"):
         more = st.expander(
             "Results of this turn", type="compact", on_change="rerun", key=session.wkey("results", view.run_id)
@@ -70,9 +74,51 @@ def draw(
             key=session.wkey("chat", "retry", view.run_id),
             icon=":material/refresh:",
             on_click=asking.on_retry,
-            args=(app, actor, source_id, conversation_id, view.question),
+            args=(app, actor, source_id, conversation_id, view.question, view.given),
         )
     _chips(app, actor, source_id, conversation_id, view, newest)
+
+
+def _finish(app: Application, actor: Actor, source_id: str, conversation_id: str, view: TurnView) -> None:
+    """What a question left half understood, as a form."""
+    offer = view.offer or {}
+    if view.state != "cannot_answer":
+        return
+    handle = app.catalog.handle(actor, source_id)
+    if offer.get("kind") == "query":
+        builder.half_filled(app, handle, view.run_id, offer)
+    if builder.at(view.run_id):
+        builder.panel(app, actor, handle, conversation_id, view.run_id)
+        return
+    st.button(
+        "Finish it by point and click" if offer.get("logical") else "Build a question",
+        icon=":material/tune:",
+        key=session.wkey("build", view.run_id),
+        on_click=builder.on_open,
+        args=(app.building(handle), view.run_id, offer.get("logical"), tuple(offer.get("words") or ())),
+    )
+
+
+def _change(app: Application, actor: Actor, source_id: str, conversation_id: str, view: TurnView) -> None:
+    """The query of an answer, to be changed by point and click."""
+    step = view.last("text_to_sql")
+    found = [app.chats.artifact(actor, i) for i in step.artifact_ids] if step else []
+    reading = next((a.json() for a in found if a.kind == "json"), {})
+    logical = reading.get("logical") if reading.get("kind") == "analytic" else None
+    if not logical:
+        return
+    handle = app.catalog.handle(actor, source_id)
+    if builder.at(view.run_id):
+        builder.panel(app, actor, handle, conversation_id, view.run_id)
+        return
+    st.button(
+        "Change this query",
+        icon=":material/tune:",
+        type="tertiary",
+        key=session.wkey("change", view.run_id),
+        on_click=builder.on_open,
+        args=(app.building(handle), view.run_id, logical),
+    )
 
 
 def _words(state: str) -> str:

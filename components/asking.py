@@ -5,6 +5,8 @@ The run exists before the page is drawn again, and the conversation stands in th
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from components import session
@@ -17,8 +19,16 @@ CONVERSATION = "conversation"
 """Name of the query parameter."""
 
 
-def start(app: Application, actor: Actor, source_id: str, conversation_id: str | None, question: str) -> str | None:
-    """Ask; a question that cannot start is kept for the box. Returns the conversation's id."""
+def start(
+    app: Application,
+    actor: Actor,
+    source_id: str,
+    conversation_id: str | None,
+    question: str,
+    given: dict[str, Any] | None = None,
+) -> str | None:
+    """Ask; a question that cannot start is kept for the box. ``given`` was built or edited by point and click and goes with its
+    words. Returns the conversation's id."""
     question = question.strip()
     if not question:
         return conversation_id
@@ -26,10 +36,11 @@ def start(app: Application, actor: Actor, source_id: str, conversation_id: str |
     try:
         conversation_id = conversation_id or app.chats.new(actor, source_id)
         open_conversation(conversation_id)
-        app.chats.ask(actor, conversation_id, question, source_id)
+        app.chats.ask(actor, conversation_id, question, source_id, given=given)
     except (Busy, BadInput):
-        mine.kept_question = question
+        mine.kept_question = None if given else question
         raise
+    mine.builder = mine.editing_task = None
     return conversation_id
 
 
@@ -37,6 +48,7 @@ def open_conversation(conversation_id: str | None) -> None:
     """Show this conversation, here and after a reload; None is a new one."""
     mine = session.held()
     mine.conversation_id, mine.proposing_run = conversation_id, None
+    mine.builder = mine.editing_task = None
     if conversation_id:
         st.query_params[CONVERSATION] = conversation_id
     elif CONVERSATION in st.query_params:
@@ -56,9 +68,16 @@ def on_chip(app: Application, actor: Actor, source_id: str, conversation_id: str
 
 
 @careful
-def on_retry(app: Application, actor: Actor, source_id: str, conversation_id: str | None, question: str) -> None:
-    """Ask these words: the same again, or an example."""
-    start(app, actor, source_id, conversation_id, question)
+def on_retry(
+    app: Application,
+    actor: Actor,
+    source_id: str,
+    conversation_id: str | None,
+    question: str,
+    given: dict[str, Any] | None = None,
+) -> None:
+    """Ask these words: the same again, with what was given then, or an example."""
+    start(app, actor, source_id, conversation_id, question, given)
 
 
 @careful

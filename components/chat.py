@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from components import answer, asking, figures, problems, scroll, session
+from components import answer, asking, builder, figures, problems, scroll, session
 from components.asking import CONVERSATION, open_conversation
 from components.safe import plain
 from components.timeline import LiveTurn, replay
@@ -101,6 +101,9 @@ def welcome(app: Application, actor: Actor, handle: DatasetHandle, conversation_
         f":gray[Ask about {plain(handle.name)} in plain words. Each answer shows its steps, the SQL it ran and how it read you. "
         "Words it does not understand are named, not guessed.]"
     )
+    with st.container(horizontal=True, gap="small"):
+        build_button(app, handle)
+    builder.panel(app, actor, handle, conversation_id, builder.NEW)
     with st.container(border=True, gap="xxsmall"):
         for i, question in enumerate(app.suggestions(handle)):
             st.button(
@@ -112,6 +115,17 @@ def welcome(app: Application, actor: Actor, handle: DatasetHandle, conversation_
                 on_click=asking.on_retry,
                 args=(app, actor, handle.source_id, conversation_id, question),
             )
+
+
+def build_button(app: Application, handle: DatasetHandle) -> None:
+    """Opens an empty query builder."""
+    st.button(
+        "Build a question",
+        icon=":material/tune:",
+        key="chat-build",
+        on_click=builder.on_open,
+        args=(app.building(handle), builder.NEW, None),
+    )
 
 
 def _when(moment: Any) -> str:
@@ -139,6 +153,7 @@ def thread(
             replay(view, lambda artifact_id: app.chats.artifact(actor, artifact_id))
             age = len(turns) - i
             source_id = turn.source_id or handle.source_id
+            view.given = turn.given
             answer.draw(app, actor, source_id, conversation_id, view, newest=age == 1, unfolded=age <= OPEN_TURNS)
     return live
 

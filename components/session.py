@@ -51,6 +51,20 @@ class DeskRun:
 
 
 @dataclass
+class BuilderState:
+    """The query builder as one tab has it: where it is open, its form, and what it still asks about."""
+
+    place: str
+    """Run id of the turn that it stands under, or ``new``."""
+    form: Any
+    ids: dict[str, list[int]] = field(default_factory=dict)
+    """A stable number for each line, so that a line keeps its widgets when another is taken out."""
+    last_id: int = 0
+    words: list[str] = field(default_factory=list)
+    """Words of the question that nothing stands for yet."""
+
+
+@dataclass
 class Held:
     """What one browser tab remembers between reruns and page switches."""
 
@@ -79,6 +93,12 @@ class Held:
     """An example was asked on Home: the page goes on to the conversation."""
     kept_question: str | None = None
     """A question that could not start; put back into the box."""
+    builder: BuilderState | None = None
+    builder_closed: set[str] = field(default_factory=set)
+    """Turns whose half-filled builder was closed in this tab."""
+    editing_task: str | None = None
+    """Run whose task is being edited."""
+    help_open: bool = False
     follow_link: bool = True
     """The first draw of the findings page opens the segment of the finding that the address names."""
     editing_finding: tuple[str, int] | None = None
@@ -120,6 +140,7 @@ def forget_source() -> None:
     """Drop everything that belongs to one source, when another becomes active: no stale result under a new source."""
     mine = held()
     mine.conversation_id = mine.model_id = mine.finding_id = mine.proposing_run = mine.last_decision = mine.editing_finding = None
+    mine.builder = mine.editing_task = None
     forget(
         PREVIEW_TABLE,
         MODEL_PICK,

@@ -66,6 +66,10 @@ class TurnView:
     caveats: list[str] = field(default_factory=list)
     suggestions: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
+    offer: dict[str, Any] | None = None
+    """What can be finished by point and click."""
+    given: dict[str, Any] | None = None
+    """What the run was given instead of words."""
     usage: dict[str, int] = field(default_factory=dict)
     started: float = 0.0
     ended: float = 0.0
@@ -145,6 +149,7 @@ class TurnView:
         self.state = event["state"]
         self.answer, self.reading = event.get("answer"), event.get("reading")
         self.caveats, self.suggestions = list(event.get("caveats") or []), list(event.get("suggestions") or [])
+        self.offer = event.get("offer")
         self.removed, self.usage = list(event.get("removed") or []), dict(event.get("usage") or {})
 
     @property

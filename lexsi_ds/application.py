@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lexsi_ds.agent.answering import Answering
+from lexsi_ds.agent.building import Building
 from lexsi_ds.agent.chat_run import ChatRun
 from lexsi_ds.agent.context import Knowledge, Review
 from lexsi_ds.data.handle import DatasetHandle, SourceKind
@@ -43,6 +44,7 @@ from lexsi_ds.settings import Settings, get_settings
 from lexsi_ds.store.db import Store
 from lexsi_ds.store.preferences import Preferences
 from lexsi_ds.store.runs import Runs
+from lexsi_ds.text_to_sql.sqltext import Names
 
 log = logging.getLogger(__name__)
 _ACTIVE = "active_source"
@@ -181,6 +183,11 @@ class Application:
     def knowledge(self, handle: DatasetHandle) -> Knowledge:
         """What is known about a source beyond its schema."""
         return self.answering.knowledge(handle)
+
+    def building(self, handle: DatasetHandle) -> Building:
+        """The query builder of a snapshot."""
+        known = self.knowledge(handle)
+        return Building(Names(handle, known.model), known.values)
 
     def suggestions(self, handle: DatasetHandle) -> list[str]:
         """Questions that this source can answer, at most six; made once a snapshot."""

@@ -206,7 +206,8 @@ def _valued(column: ColumnModel, values: tuple[str, ...], names: Names, *, no: b
     if column.role == "flag" and len(values) == 1 and column.values:
         said = f"{column.label} {'yes' if values[0] == column.values[0].value else 'no'}"
     else:
-        meant = " or ".join(names.model.meaning(column.table, column.name, v) or v for v in values)
+        one = names.model.meaning(column.table, column.name, values[0]) if len(values) == 1 else None
+        meant = f"{values[0]} ({one})" if one and one != values[0] else " or ".join(values)
         said = f"{table.label if column.name in table.names else column.label} {meant}"
     return f"not {said}" if no else said
 
