@@ -58,7 +58,8 @@ def _lead(parser: Parser, i: int) -> tuple[bool, int]:
         stop = parser.skip(i, "with", "be")
         if parser.kind(stop) in ("not", "without"):
             return True, parser.skip(stop + 1, "with", "all")
-        return False, parser.skip(stop, "and") if parser.items[stop - 1].words[-1:] == ("both",) else stop
+        both = parser.kind(stop) == "and" and parser.items[stop].text.casefold() == "both"
+        return False, stop + both
     return False, i
 
 

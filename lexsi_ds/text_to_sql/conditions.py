@@ -207,10 +207,16 @@ def time_column(r: Resolver, text: str, *, filtering: bool = False) -> tuple[Col
     if r.draft.verbs:
         return r.column_of(r.draft.verbs[0], filtering=filtering)
     table = r.model.table(r.base)
-    if table.time is None:
+    if table.time is not None:
+        return r.names.column(table.name, table.time), r.scope.own(table.time)
+    timed = [(far, t) for t in r.model.tables if t.time and (far := r.scope.distance(t.name)) is not None and 0 < far < 10]
+    nearest = [t for far, t in timed if far == min(f for f, _ in timed)]
+    if len(nearest) != 1 or nearest[0].time is None:
         raise NotUnderstood((text,), f"{table.plural} have no date of their own")
-    column = r.names.column(table.name, table.time)
-    return column, r.scope.own(table.time)
+    owner = nearest[0]
+    r.scope.said.append(f"by the {owner.label}'s {r.names.column(owner.name, nearest[0].time).label}")
+    item = Item("sense", text)
+    return r.names.column(owner.name, nearest[0].time), r.scope.ref(owner.name, nearest[0].time, item, filtering=filtering)
 
 
 def _compare(r: Resolver, ask: FilterAsk) -> Predicate:

@@ -74,6 +74,11 @@ def _superlative(parser: Parser, i: int, *, descending: bool) -> int:
 def _superlative_behind(parser: Parser, i: int, *, descending: bool) -> int:
     """ "who earns the most": the figure comes before its superlative."""
     columns = parser.draft.columns
+    which = parser.draft.which
+    last = parser.kind(i + 1) in ("", "mark") or parser.kind(parser.skip(i + 1, "and")) in ("by", "each", "which", "")
+    if which is not None and which.of("entity") and last and parser.kind(i - 1) in ("be", "sense", "each", "with"):
+        parser.draft.order.append(OrderAsk(descending, which, word=parser.items[i].words[-1]))
+        return i + 1
     if parser.kind(i) in ("most", "least") and columns and columns[-1] is parser.items[i - 1]:
         parser.draft.order.append(OrderAsk(descending, columns.pop()))
         return i + 1

@@ -21,6 +21,8 @@ _MOST_GROUPS = 60
 def settle_groups(r: Resolver) -> list[Dimension]:
     asks = [*ranking.ranked_groups(r), *r.draft.groups]
     asks += _listed_values(r, asks)
+    if r.draft.window in ("change", "growth") and r.draft.window_grain and not any(a.grain for a in asks):
+        asks.append(GroupAsk(None, r.draft.window_grain, text=r.draft.window_text))
     if r.draft.trend and not any(a.grain for a in asks):
         asks.append(GroupAsk(None, "year", text=r.draft.trend))
     which = r.draft.which
@@ -78,6 +80,8 @@ def _group(r: Resolver, ask: GroupAsk) -> list[Dimension]:
         r.note(ask.text or ask.target.text, f"{ask.grain} of {column.table}.{column.name}")
         return [Dimension(ref=ref, name=slug(ask.grain), label=f"{ask.grain} of {column.label}", grain=ask.grain)]
     entity = ask.target.of("entity")
+    if not entity and ask.target.of("role") and not ask.target.of("column"):
+        return _entity_dimensions(r, ask.target, ask.target)
     if entity and not (ask.target.of("column") and any(s.table == r.base for s in ask.target.of("column"))):
         return _entity_dimensions(r, ask.target, ask.of)
     if not ask.target.of("column", "verb"):

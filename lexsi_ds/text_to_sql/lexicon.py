@@ -58,11 +58,14 @@ class Lexicon:
         for metric in model.metrics:
             for text in (metric.label, *metric.words):
                 self._add(text, Sense("metric", metric.table, value=metric.id, label=metric.label))
+        for formula in model.formulas:
+            for text in (formula.label, *formula.words):
+                self._add(text, Sense("metric", formula.table, value=formula.id, label=formula.label))
         for path in model.paths:
             for text in path.words:
                 self._add(text, Sense("role", path.end, value=path.name, label=path.said))
         for link in model.relationships:
-            for text in link.words:
+            for text in (*link.words, *link.nouns):
                 self._add(text, Sense("role", link.parent, value=via_of(link), label=link.role))
         for outcome in model.outcomes:
             for text in outcome.entity_words:

@@ -10,7 +10,9 @@ from typing import Literal
 from lexsi_ds.data.handle import Value
 from lexsi_ds.knowledge.model import Condition
 
-Fn = Literal["count", "count_distinct", "sum", "average", "median", "minimum", "maximum", "rate"]
+Fn = Literal[
+    "count", "count_distinct", "sum", "average", "median", "minimum", "maximum", "rate", "formula", "deviation", "quantile"
+]
 Grain = Literal["year", "quarter", "month", "week", "day", "weekday"]
 Test = Literal[
     "=", "<>", "<", "<=", ">", ">=", "in", "not in", "between", "is null", "is not null", "days", "exists", "not exists", "any"
@@ -91,6 +93,8 @@ class Measure(Value):
     window: Window | None = None
     """What is made of the figure once the groups are there: its share of all groups, its change or growth against the period
     before, its running total. The figure itself must be a measure too."""
+    part: float | None = None
+    """Of a quantile: the part of the rows at or below it, 0.9 for the 90th percentile."""
     within: tuple[str, ...] = ()
     """Names of the dimensions inside which a window is taken."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lexsi_ds.knowledge.model import ColumnModel, Metric, TableModel
+from lexsi_ds.knowledge.model import ColumnModel, Formula, Metric, TableModel
 from lexsi_ds.knowledge.thesaurus import PEOPLE
 from lexsi_ds.text_to_sql import conditions, ordering, windows_of
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
@@ -37,6 +37,8 @@ def settle_measures(r: Resolver, dimensions: list[Dimension], hits: list[Predica
             fn = order.fn or "rate"
             made += [m for m in measures_of(r, MeasureAsk(fn, order.target)) if all(m.name != k.name for k in made)]
     plain_list = draft.lists or draft.which is not None
+    if not made and draft.window and len(draft.columns) == 1:
+        made += _implied_sum(r)
     if not made:
         made += _named_totals(r)
     if not made and dimensions:
@@ -50,6 +52,14 @@ def settle_measures(r: Resolver, dimensions: list[Dimension], hits: list[Predica
     if dimensions and made and all(m.fn not in ("count", "rate", "count_distinct") for m in made):
         made.insert(0, count_rows(r))
     return windows_of.windowed(r, dimensions, _unlike(made))
+
+
+def _implied_sum(r: Resolver) -> list[Measure]:
+    """ "running total of loan amount": what is added up needs no word for it."""
+    columns = [r.names.column(s.table, s.column) for s in r.draft.columns[0].of("column")]
+    if not columns or not all(c.role == "measure" and c.additive for c in columns):
+        return []
+    return measures_of(r, MeasureAsk("sum", r.draft.columns.pop(), cue="total"))
 
 
 def _named_totals(r: Resolver) -> list[Measure]:
@@ -118,7 +128,11 @@ def measures_of(r: Resolver, ask: MeasureAsk) -> list[Measure]:
         r.note("count", f"count(*) of {r.base}")
         return [count_rows(r)]
     if target.of("metric"):
-        return [_of_metric(r, next(m for m in r.model.metrics if m.id == target.of("metric")[0].value), target)]
+        sense = next((s for s in target.of("metric") if s.table == r.base), target.of("metric")[0])
+        metric = next((m for m in r.model.metrics if m.id == sense.value), None)
+        if metric is None:
+            return [_of_formula(r, ask, next(f for f in r.model.formulas if f.id == sense.value), target)]
+        return [_of_metric(r, metric, target)]
     if ask.fn == "count":
         return [_counted(r, ask, target)]
     if target.of("entity") and not target.of("column"):
@@ -147,6 +161,9 @@ def _counted(r: Resolver, ask: MeasureAsk, target: Item) -> Measure:
             ref=ref,
         )
     column, ref = r.column_of(target, ask.of)
+    head = column.label.split()[0] if column.label else ""
+    if column.role == "measure" and column.additive and (head == "number" or head.endswith("s")):
+        return _of_column(r, MeasureAsk("sum", target, ask.of, cue=ask.cue), target, column, ref)
     if column.role not in ("category", "text", "link", "key"):
         raise NotUnderstood((target.text,), f"{column.label} is a figure, not something to count")
     r.note(target.text, f"count of different {column.table}.{column.name}")
@@ -157,8 +174,13 @@ def _counted(r: Resolver, ask: MeasureAsk, target: Item) -> Measure:
 def _of_entity(r: Resolver, ask: MeasureAsk, target: Item) -> Measure:
     """ "total loans": the number or the amount? Asked, unless the table has no measure that could be meant."""
     table = r.model.table(r.entity_table(target))
+    worded = _figure_in_cue(r, ask, table)
+    if worded is not None:
+        return _of_column(r, ask, target, worded, r.scope.ref(table.name, worded.name, target))
     if ask.fn != "sum":
-        raise NotUnderstood((ask.cue, target.text), f"it does not say of which figure of {table.plural}")
+        if table.size is None or table.name != r.base:
+            raise NotUnderstood((ask.cue, target.text), f"it does not say of which figure of {table.plural}")
+        return _of_column(r, ask, target, r.names.column(table.name, table.size), r.scope.own(table.size))
     size = table.size or _own_amount(r, table)
     if size is None:
         r.note(f"{ask.cue} {target.text}", f"count(*) of {table.name}")
@@ -168,6 +190,13 @@ def _of_entity(r: Resolver, ask: MeasureAsk, target: Item) -> Measure:
     raise Ambiguous(
         target, (f"number of {table.plural}", said), f"total {target.text} can be their number or their {column.label}"
     )
+
+
+def _figure_in_cue(r: Resolver, ask: MeasureAsk, table: TableModel) -> ColumnModel | None:
+    """ "total amount of orders": the figure stands among the function words."""
+    said = {w for w in ask.cue.casefold().split() if w in ("amount", "value", "price", "cost", "quantity")}
+    found = [c for c in r.model.of_table(table.name) if c.role == "measure" and said & set(c.label.split())]
+    return found[0] if len(found) == 1 else None
 
 
 def _own_amount(r: Resolver, table: TableModel) -> str | None:
@@ -223,6 +252,28 @@ def _of_metric(r: Resolver, metric: Metric, item: Item) -> Measure:
         unit=metric.unit,
         hits_name=slug(metric.hits),
         rows_name=slug(table.plural),
+    )
+
+
+def _of_formula(r: Resolver, ask: MeasureAsk, formula: Formula, item: Item) -> Measure:
+    """A figure worked out from several columns; another function than its own needs what it is of each row."""
+    fn = formula.fn
+    if ask.fn in ("average", "median", "minimum", "maximum") and ask.cue != item.text:
+        if not formula.row:
+            raise NotUnderstood((ask.cue or ask.fn,), f"{formula.label} is one figure for all rows")
+        raise NotUnderstood(
+            (ask.cue or ask.fn, item.text), f"it does not say of what: {formula.label} is a sum over {r.model.table(r.base).plural}"
+        )
+    if formula.table != r.base:
+        raise NotUnderstood((item.text,), f"{formula.label} is worked out per {r.model.table(formula.table).label}")
+    r.note(item.text, formula.text or formula.expression)
+    column = r.model.of_table(formula.table)[0]
+    hits = tuple(_predicate_of(r, c.table, c.column, c.values, item) for c in formula.conditions)
+    made = fn if fn in ("sum", "average") and formula.row else "formula"
+    text = formula.row if made != "formula" else formula.expression
+    return Measure(
+        fn=made, name=slug(formula.label), label=formula.label, ref=r.scope.own(column.name), expression=text, hits=hits,
+        unit=formula.unit,
     )
 
 

@@ -36,6 +36,8 @@ def versus(parser: Parser, i: int) -> int:
         stop = parser.skip(stop + 1, "of", "all", "be") if _names_figure(parser, parser.skip(stop + 1, "of", "all")) else stop + 1
     if _names_figure(parser, stop) and (fn is None or not _is_group(parser, stop)):
         target, stop = parser.items[stop], stop + 1
+    elif _names_figure(parser, stop) and fn is not None and group is None:
+        group, stop = parser.items[stop], stop + 1
     of, stop = belongs_to(parser, stop - 1, stop) if fn is None else (None, stop)
     if fn is not None and group is None:
         group, stop = _group_behind(parser, stop)

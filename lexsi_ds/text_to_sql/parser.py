@@ -113,7 +113,7 @@ class Parser:
         rules = (self.take_versus, self.take_comparison, self.take_date, self.take_value)
         while stop < len(self.items):
             self.draft = Draft()
-            for rule, start in ((r, s) for s in (stop, self.skip(stop, "in", "of", "be", "which")) for r in rules):
+            for rule, start in ((r, s) for s in (stop, self.skip(stop, "in", "of", "be", "which", "with")) for r in rules):
                 after = rule(start)
                 if after > start and self.draft.filters and replace(self.draft, filters=[]) == Draft():
                     break

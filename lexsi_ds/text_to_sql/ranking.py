@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 def rank_by(draft: Draft, names: Names) -> None:
     """Turn "by FIGURE" of a ranking from a group into what is ranked by."""
     if not draft.order or any(o.target for o in draft.order):
+        _rank_rows_by(draft, names)
         return
     for ask in list(draft.groups):
         if ask.target is None or ask.grain is not None or not _is_figure(ask.target, names):
@@ -37,6 +38,20 @@ def rank_by(draft: Draft, names: Names) -> None:
             raise Ambiguous(ask.target, choices, f"several rows stand behind each {subject.text}")
         draft.measures.append(MeasureAsk("sum", ask.target, cue="total"))
         return
+
+
+def _rank_rows_by(draft: Draft, names: Names) -> None:
+    """ "the three smallest districts by population": the figure says by what rows are small."""
+    if len(draft.order) != 1 or draft.order[0].target is None or not draft.order[0].target.of("entity"):
+        return
+    order, subject = draft.order[0], draft.order[0].target
+    for ask in list(draft.groups):
+        figure = ask.target is not None and ask.grain is None and _is_figure(ask.target, names)
+        if figure and ask.target is not None and _has_column(subject, ask.target):
+            draft.groups.remove(ask)
+            draft.entities.append(subject)
+            draft.order[0] = replace(order, target=ask.target)
+            return
 
 
 def relate(draft: Draft, names: Names) -> None:

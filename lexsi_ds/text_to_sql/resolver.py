@@ -83,6 +83,11 @@ class Resolver:
         """A resolver for a query inside this one, over rows of ``table``."""
         return Resolver(draft, self.names, self.values, base=table, taken=self.scope.names())
 
+    @staticmethod
+    def is_group(item: Item) -> bool:
+        """Whether a name is something to group by rather than a figure."""
+        return any(s.role in ("category", "flag", "text", "link") for s in item.of("column"))
+
     def filters(self) -> list[Predicate]:
         """The tests of the draft and of the roles that they bring."""
         made, _ = conditions.settle(self, self.draft.filters)
@@ -179,7 +184,7 @@ class Resolver:
 
     def entity_table(self, item: Item) -> str:
         people = {p.name for p in self.model.paths}
-        senses = item.of("entity") or tuple(s for s in item.of("role") if s.value in people)
+        senses = item.of("entity") or tuple(s for s in item.of("role") if s.value in people) or item.of("role")
         if not senses:
             raise NotUnderstood((item.text,), "it names no rows")
         tables = sorted({s.table for s in senses})

@@ -33,9 +33,29 @@ def inner_groups(r: Resolver) -> list[GroupAsk]:
     """What is ranked inside the groups that were said: districts, of "for each year, which district has the most loans"."""
     draft = r.draft
     which = draft.which
-    if which is None or not draft.groups or not draft.order:
+    if not draft.groups or not draft.order:
         return []
+    if which is None:
+        return _ranked_noun(r)
     entity = which.of("entity")
     if entity and {s.table for s in entity} == {r.base}:
         return []
     return [GroupAsk(which, text=which.text)]
+
+
+def _ranked_noun(r: Resolver) -> list[GroupAsk]:
+    """ "top 3 districts per region by number of accounts": the noun right after the number is what is ranked."""
+    draft = r.draft
+    if draft.limit is None and draft.place is None:
+        return []
+    counted = [m.target for m in draft.measures if m.target is not None]
+    for item in list(draft.entities):
+        other = {s.table for s in item.of("entity")} != {r.base}
+        if other and item.of("entity") and all(item.start < c.start for c in counted):
+            draft.entities.remove(item)
+            return [GroupAsk(item, text=item.text)]
+    for item in list(draft.columns):
+        if r.is_group(item) and all(item.start < c.start for c in counted):
+            draft.columns.remove(item)
+            return [GroupAsk(item, text=item.text)]
+    return []

@@ -18,7 +18,7 @@ def values(parser: Parser, i: int) -> int:
     """Values and segments, with "not", "or", and the column or role named beside them."""
     start, negated, column = i, False, None
     if parser.kind(i) == "not":
-        after = parser.skip(i + 1, "with", "be", "in")
+        after = parser.skip(i + 1, "with", "be", "in", "of")
         if parser.is_named(after, "column") and _holds(
             parser.items[after], parser, parser.skip(after + 1, "be", "of", "equal")
         ):
@@ -41,7 +41,7 @@ def values(parser: Parser, i: int) -> int:
     else:
         role = None
     if parser.kind(start) in ("not", "without"):
-        negated, start = True, parser.skip(start + 1, "in", "be", "with")
+        negated, start = True, parser.skip(start + 1, "in", "be", "with", "of")
     if not _is_value(parser, start):
         return i
     found, stop = [parser.items[start]], start + 1

@@ -47,7 +47,9 @@ def windowed(r: Resolver, dimensions: list[Dimension], measures: list[Measure]) 
     within = tuple(d.name for d in dimensions if d is not period) if kind != "share" else ()
     unit = "%" if kind in ("share", "growth") else figure.unit
     made = figure.model_copy(
-        update={"name": slug(label), "label": label, "window": kind, "within": within, "unit": unit, "rows_name": "", "hits_name": ""}
+        update={
+            "name": slug(label), "label": label, "window": kind, "within": within, "unit": unit, "rows_name": "", "hits_name": "",
+        }
     )
     r.note(text, label)
     return [*measures, made]

@@ -17,6 +17,7 @@ _FUNCTIONS: dict[str, type[exp.AggFunc]] = {
     "median": exp.Median,
     "minimum": exp.Min,
     "maximum": exp.Max,
+    "deviation": exp.StddevSamp,
 }
 _TESTS: dict[str, type[exp.Binary]] = {
     "=": exp.EQ,
@@ -211,7 +212,9 @@ class _Writer:
         if measure.fn == "count" or measure.ref is None:
             return self._hits(measure)
         column = self.expression(measure.expression, measure.ref) if measure.expression else self.ref(measure.ref)
-        made = _aggregate(measure.fn, column)
+        if measure.fn == "formula":
+            return _filtered_inside(column, [self.predicate(p) for p in measure.hits])
+        made = _quantile(column, measure.part or 0.5) if measure.fn == "quantile" else _aggregate(measure.fn, column)
         return _filtered(made, [self.predicate(p) for p in measure.hits])
 
     def expression(self, text: str, ref: Ref) -> exp.Expr:
@@ -318,6 +321,21 @@ def _table(name: str, alias: str | None = None) -> exp.Table:
     if alias and alias != name:
         table.set("alias", exp.TableAlias(this=_identifier(alias)))
     return table
+
+
+def _quantile(column: exp.Expr, part: float) -> exp.Expr:
+    return exp.Anonymous(this="quantile_cont", expressions=[column, exp.Literal.number(repr(part))])
+
+
+def _filtered_inside(formula: exp.Expr, tests: list[exp.Expr]) -> exp.Expr:
+    """A formula whose every aggregate counts only some rows."""
+    if not tests:
+        return formula
+
+    def counted(node: exp.Expr) -> exp.Expr:
+        return _filtered(node, [t.copy() for t in tests]) if isinstance(node, exp.AggFunc) else node
+
+    return formula.transform(counted)
 
 
 def _aggregate(fn: str, column: exp.Expr) -> exp.Expr:
