@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.json:
         body = [{k: v for k, v in dataclasses.asdict(j).items() if k != "signature"} for j in passes[0]]
         args.json.write_text(json.dumps(body, indent=1, ensure_ascii=False), encoding="utf-8")
-    return _same(passes)
+    return same(passes)
 
 
 def chosen(items: Sequence[Item], kinds: Sequence[str], ids: Sequence[str], limit: int | None) -> list[Item]:
@@ -62,7 +62,7 @@ def _pass(runner: Runner, items: Sequence[Item], show: str) -> list[Judged]:
     return judged
 
 
-def _same(passes: Sequence[Sequence[Judged]]) -> int:
+def same(passes: Sequence[Sequence[Judged]]) -> int:
     """Says which questions were not answered the same on every pass; the exit status."""
     if len(passes) < 2:
         return 0

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from bench.asking import Chat, Told
-from bench.pkdd.__main__ import chosen
+from bench.pkdd.__main__ import chosen, main, same
 from bench.pkdd.items import Item, load
 from bench.pkdd.running import Runner
 from bench.verdict import Judged, Verdict, no_answer, table, tools_fit
+from lexsi_ds.application import Application
+from lexsi_ds.settings import Settings
+from tests.agent.endpoint import Endpoint
 
 pytestmark = pytest.mark.xdist_group("demo")
 
@@ -91,11 +96,38 @@ def test_a_question_that_takes_too_long_is_stopped(application, demo_handle) -> 
     assert verdict is not None and (verdict.outcome, verdict.reason) == ("failed", "timeout")
 
 
+def test_a_configured_model_is_asked_and_its_tokens_are_counted(shared_home, demo_handle, tmp_path) -> None:
+    count = {"thought": "count", "tool": "run_sql", "args": {"sql": "SELECT count(*) AS n FROM loan"}}
+    with Endpoint([count, {"thought": "", "final_answer": "There are 682 loans."}]) as endpoint:
+        app = Application(Settings(home=shared_home, llm_base_url=endpoint.url, llm_model="scripted"))
+        try:
+            one = judged(Runner(app, tmp_path), gold="SELECT count(*) FROM loan")
+        finally:
+            app.close()
+    assert (one.verdict.outcome, one.verdict.reason, one.tokens) == ("right", "wrong_tool_sequence", 30)
+
+
+def test_passes_that_differ_give_an_exit_status(capsys) -> None:
+    def once(signature: str) -> list[Judged]:
+        return [Judged("a", "simple", "q", Verdict("right"), signature=signature)]
+
+    assert same([once("x"), once("x")]) == 0 and same([once("x"), once("y")]) == 1
+    assert "not the same: a" in capsys.readouterr().out
+
+
 def test_a_sample_of_every_kind_runs_without_a_wrong_answer(runner: Runner) -> None:
     kinds = ("simple", "joins", "windows", "existence", "nested", "ratios", "time", "followup", "unanswerable", "tools")
     results = list(runner.run(chosen(load(), kinds, (), 2)))
     assert len(results) == 2 * len(kinds)
     assert [r for r in results if r.verdict.outcome in ("wrong", "failed")] == []
+
+
+def test_the_command_prints_the_table_and_writes_its_verdicts(shared_home, demo_handle, tmp_path, capsys) -> None:
+    file = tmp_path / "verdicts.json"
+    assert main(["--id", "simple-02", "--repeat", "2", "--json", str(file), "--home", str(shared_home)]) == 0
+    printed = capsys.readouterr().out
+    assert "1 items, planner: Offline" in printed and "1 questions: right 100.0%" in printed and "identical" in printed
+    assert [v["verdict"]["outcome"] for v in json.loads(file.read_text(encoding="utf-8"))] == ["right"]
 
 
 @pytest.mark.parametrize(
