@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from components import asking, builder, cards, exports, problems, propose, session, tables
+from components import asking, builder, cards, exports, problems, propose, session, tables, task_editor
 from components.cards import Ranking
 from components.payloads import ArtifactLike, head
 from components.registry import page
@@ -55,10 +55,13 @@ def draw(
         for problem in view.problems:
             st.caption(f":material/error: {plain(problem, 600)}")
     cards.reading_line(view.reading, view.caveats, view.removed)
+    if newest or view.offer:
+        _waiting(app, actor, source_id, conversation_id, view, newest=newest)
     if newest:
         _finish(app, actor, source_id, conversation_id, view)
     if unfolded:
         _cards(app, actor, view, source_id)
+        _train_again(app, actor, source_id, conversation_id, view)
         if view.answer_query:
             _change(app, actor, source_id, conversation_id, view)
     elif view.answer_query or view.last("predict") or view.last("explain_prediction"):
@@ -77,6 +80,47 @@ def draw(
             args=(app, actor, source_id, conversation_id, view.question, view.given),
         )
     _chips(app, actor, source_id, conversation_id, view, newest)
+
+
+def _waiting(
+    app: Application, actor: Actor, source_id: str, conversation_id: str, view: TurnView, *, newest: bool
+) -> None:
+    """A task that waits for a person; an older one may still be taken up."""
+    step = view.last("text_to_sql")
+    if (view.offer or {}).get("kind") != "task" or step is None:
+        return
+    reading = task_editor.reading_of(app, actor, step.artifact_ids)
+    if reading is None:
+        return
+    if newest or session.held().editing_task == view.run_id:
+        handle = app.catalog.handle(actor, source_id)
+        task_editor.editor(app, actor, handle, conversation_id, view.run_id, view.question, reading, trained=False)
+    else:
+        task_card(reading.task, reading.task.left_out, session.wkey("task", view.run_id))
+        _edit_button(view.run_id, "Change and train")
+
+
+def _edit_button(run_id: str, label: str) -> None:
+    st.button(
+        label,
+        icon=":material/tune:",
+        type="tertiary",
+        key=session.wkey("edit", run_id),
+        on_click=task_editor.on_edit,
+        args=(run_id,),
+    )
+
+
+def _train_again(app: Application, actor: Actor, source_id: str, conversation_id: str, view: TurnView) -> None:
+    step = view.last("text_to_sql")
+    reading = task_editor.reading_of(app, actor, step.artifact_ids) if step and view.last("train_tabular_model") else None
+    if reading is None:
+        return
+    if session.held().editing_task == view.run_id:
+        handle = app.catalog.handle(actor, source_id)
+        task_editor.editor(app, actor, handle, conversation_id, view.run_id, view.question, reading, trained=True)
+    else:
+        _edit_button(view.run_id, "Change and train again")
 
 
 def _finish(app: Application, actor: Actor, source_id: str, conversation_id: str, view: TurnView) -> None:

@@ -92,7 +92,7 @@ def _sidebar(frame: Frame) -> None:
     with st.container(gap="xxsmall"):
         _source_chip(frame, sources)
     with st.container(gap="xxsmall"):
-        _planner_chip(frame.app)
+        _planner_chip(frame.app, frame.actor)
     running = tuple(task.id for task in frame.app.background.running(frame.actor.id))
     open_here = st.query_params.get("conversation") if frame.page.key == "chat" else None
     live = tuple(run.run_id for run in _live(frame.app, frame.actor, open_here))
@@ -149,7 +149,7 @@ def activate(app: Application, actor: Actor, source_id: str) -> None:
     session.forget_source()
 
 
-def _planner_chip(app: Application) -> None:
+def _planner_chip(app: Application, actor: Actor) -> None:
     st.caption("Planner")
     label = app.planner_label()
     with st.popover(plain(label, 26), type="tertiary", icon=":material/account_tree:", key="frame-planner-chip"):
@@ -164,6 +164,26 @@ def _planner_chip(app: Application) -> None:
             )
             st.caption("To use a language model, set these before the start and start again:")
             st.code("LEXSI_DS_LLM_BASE_URL\nLEXSI_DS_LLM_API_KEY\nLEXSI_DS_LLM_MODEL", language=None)
+        st.markdown("**Your settings**")
+        _preferences(app, actor)
+
+
+def _preferences(app: Application, actor: Actor) -> None:
+    """What a person may set for themselves."""
+    key = session.wkey("frame", "review")
+    st.toggle(
+        "Show me the task before training",
+        value=app.review(actor) == "always",
+        key=key,
+        help="A prediction stops with its task card and waits for Train. A doubtful task always waits.",
+        on_change=_set_review,
+        args=(app, actor, key),
+    )
+
+
+@careful
+def _set_review(app: Application, actor: Actor, key: str) -> None:
+    app.set_review(actor, always=bool(session.read(key)))
 
 
 def _live(app: Application, actor: Actor, open_here: str | None) -> list[LiveRun]:

@@ -26,6 +26,7 @@ REASONS: dict[str, str] = {
     "high_cardinality": "too many values",
     "date": "bare date",
     "leak": "gives the outcome away",
+    "by_hand": "taken out by hand",
 }
 
 
@@ -36,7 +37,8 @@ def task_lines(task: TaskSpec) -> list[str]:
         if task.cutoff_column
         else "the table has no dates"
     )
-    lines = [
+    lines = [f"`{plain_code(task.statement)}`"] if task.statement else []
+    lines += [
         f"**Target** :gray[{plain(task.target_label)}: {plain(task.positive_meaning)}]",
         f"**Entity** :gray[{plain(task.entity_label)}, {plain(task.entity_table)}.{plain(task.entity_column)}]",
         f"**Known** :gray[{plain(task.known_meaning)}]",
@@ -47,6 +49,11 @@ def task_lines(task: TaskSpec) -> list[str]:
     if task.left_out:
         lines.append(f"**Left out** :gray[{left_out_line(task.left_out)}]")
     return lines
+
+
+def plain_code(text: str) -> str:
+    """A statement for inline code: one line, no back-ticks."""
+    return " ".join(text.replace("`", "'").split())[:400]
 
 
 def features_line(features: Iterable[FeatureDef], n: int = 4) -> str:
@@ -69,6 +76,8 @@ def task_card(task: TaskSpec, left_out: tuple[LeftOut, ...], key: str, *, title:
         tables.card_head(title, task.title)
         for line in task_lines(task.model_copy(update={"left_out": left_out})):
             st.markdown(line)
+        for text in task.edits:
+            st.caption(f":material/edit: {plain(text, 300)}")
         for note in task.notes:
             st.caption(f":material/info: {plain(note, 400)}")
         with st.container(horizontal=True, gap="small"):

@@ -12,7 +12,7 @@ from lexsi_ds.text_to_sql import builder
 from lexsi_ds.text_to_sql.builder import Form, MeasureLine
 from lexsi_ds.text_to_sql.builder_columns import Choices
 from lexsi_ds.text_to_sql.sqltext import Names
-from lexsi_ds.text_to_sql.task_draft import TaskDraft, outcome_of
+from lexsi_ds.text_to_sql.task_draft import TaskDraft, Values, outcome_of, sides
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,10 @@ class Building:
         given = GivenQuery(logical=query.model_dump(mode="json"))
         return builder.question_of(form, self.names), given.model_dump(mode="json")
 
-    def check_task(self, draft: TaskDraft, values: tuple[tuple[str, str, int], ...]) -> None:
+    def sides(self, draft: TaskDraft, values: Values) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+        """Values of a task's target that count, that do not, and whose rows are scored."""
+        return sides(outcome_of(draft, self.names, values), draft.column, values)
+
+    def check_task(self, draft: TaskDraft, values: Values) -> None:
         """Raise BadInput when a task's classes do not fit together."""
         outcome_of(draft, self.names, values)
