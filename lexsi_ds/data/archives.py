@@ -1,4 +1,4 @@
-"""Files that hold other files: zip and gzip, unpacked into scratch under names of our own, within limits.
+"""Files that hold other files: zip, and gzip, bzip2, xz and zstd, unpacked into scratch under names of our own, within limits.
 
 Sizes are counted while bytes come out, not taken from what an archive claims. Must never: write outside of scratch,
 follow a link, unpack an archive within an archive within an archive, or go on past a limit.
@@ -6,7 +6,9 @@ follow a link, unpack an archive within an archive within an archive, or go on p
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 import re
 import stat
 import zipfile
@@ -14,10 +16,13 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, cast
+
+import pyarrow as pa
 
 from lexsi_ds.errors import BadInput
 
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zstd")
 MOST_MEMBERS = 1_000
 MOST_BYTES = 16 << 30
 MOST_WORKBOOK_BYTES = 1 << 30
@@ -105,15 +110,38 @@ def check_members(where: str, infos: list[zipfile.ZipInfo]) -> None:
             raise BadInput("This archive is encrypted.", where=where, to_do=_TO_DO)
 
 
-def gunzip(path: Path, scratch: Path, *, head: int | None = None) -> Path:
-    """The file in a gzip file, under its name without ``.gz``."""
-    to = _free(scratch, path.name[:-3] if path.name.lower().endswith(".gz") else path.name)
+def decompress(path: Path, scratch: Path, *, head: int | None = None) -> Path:
+    """The file in a gzip, bzip2, xz or zstd file, under its name without that ending. Raises BadInput for a bomb."""
+    to = _free(scratch, inner_name(path.name))
     try:
-        with gzip.open(path, "rb") as source:
+        with _opened(path) as source:
             _copy(source, to, Budget(path.name, path.stat().st_size), head)
-    except (OSError, EOFError, zlib.error) as error:
-        raise BadInput("This gzip file cannot be read.", where=path.name, to_do="Check that it is whole.") from error
+    except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
+        kind = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz"}.get(path.suffix.lower(), "compressed")
+        raise BadInput(f"This {kind} file cannot be read.", where=path.name, to_do="Check that it is whole.") from error
     return to
+
+
+def gunzip(path: Path, scratch: Path) -> Path:
+    """As ``decompress``, the whole file."""
+    return decompress(path, scratch)
+
+
+def inner_name(name: str) -> str:
+    """A compressed file's name without the ending that says how it is compressed."""
+    return next((name[: -len(end)] for end in COMPRESSED if name.lower().endswith(end)), name)
+
+
+def _opened(path: Path) -> IO[bytes]:
+    with path.open("rb") as file:
+        magic = file.read(6)
+    if magic.startswith(b"BZh"):
+        return bz2.open(path, "rb")
+    if magic.startswith(b"\xfd7zXZ"):
+        return lzma.open(path, "rb")
+    if magic.startswith(b"\x28\xb5\x2f\xfd"):
+        return cast(IO[bytes], pa.CompressedInputStream(str(path), "zstd"))
+    return cast(IO[bytes], gzip.open(path, "rb"))
 
 
 def check_workbook(path: Path) -> None:
@@ -150,7 +178,7 @@ def _chunks(source: IO[bytes]) -> Iterator[bytes]:
         yield chunk
 
 
-def _copy(source: IO[bytes] | gzip.GzipFile, to: Path, budget: Budget, most: int | None) -> None:
+def _copy(source: IO[bytes], to: Path, budget: Budget, most: int | None) -> None:
     left = most if most is not None else -1
     with to.open("xb") as out:
         while left and (chunk := source.read(_CHUNK if left < 0 else min(left, _CHUNK))):

@@ -102,6 +102,11 @@ def _fixed(rows: _Rows, options: Mapping[str, Any]) -> tuple[int | None, int | N
     return first, int(bool(options["header"]))
 
 
+def marks_of(file: TextFile, suffix: str, options: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Delimiter, quote and escape: those chosen, else the likeliest."""
+    return _marks(_head(file.path), suffix, options)
+
+
 def likely_width(file: TextFile) -> int:
     """Columns as the first lines suggest: a quick look, before more time is spent on a monstrous file."""
     head = _head(file.path)[:_QUICK_CHARS]

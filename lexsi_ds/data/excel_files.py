@@ -10,16 +10,25 @@ import csv
 import datetime as dt
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
-from python_calamine import CalamineError, CalamineWorkbook, PasswordError, SheetTypeEnum, SheetVisibleEnum
+from python_calamine import (
+    CalamineError,
+    CalamineSheet,
+    CalamineWorkbook,
+    PasswordError,
+    SheetTypeEnum,
+    SheetVisibleEnum,
+)
 
 from lexsi_ds.data.archives import check_workbook, member_chunks
 from lexsi_ds.data.dialect import sniff_dialect
 from lexsi_ds.data.plan import options_for
 from lexsi_ds.data.readers import Limits, Loaded, check_width, hints_of, load_rows, type_raw
+from lexsi_ds.data.several import read_small, said, split_tables
 from lexsi_ds.data.sniff import table_name
 from lexsi_ds.data.text_file import TextFile
 from lexsi_ds.errors import BadInput
@@ -52,9 +61,15 @@ def read_excel(
             continue
         if meta.visible != SheetVisibleEnum.Visible:
             hidden.append(meta.name)
-        own = options_for(options, *key(meta.name))
-        name = table_name(stem if len(sheets) == 1 else f"{stem}_{meta.name}", taken)
-        made.append((meta.name, _read(con, text, name, scratch, own)))
+        parts = _parts(text)
+        for number, part in enumerate(parts, start=1):
+            member = meta.name if number == 1 else f"{meta.name}/table {number}"
+            own = options_for(options, *key(member))
+            name = table_name(stem if len(sheets) == 1 else f"{stem}_{meta.name}", taken)
+            table = _read(con, part, name, scratch, own)
+            if len(parts) > 1:
+                table = replace(table, notes=(said(number, len(parts)), *table.notes))
+            made.append((member, table))
     if not made:
         raise BadInput("No sheet of this workbook has a table.", where=shown, to_do="Choose another file.")
     notes = [f"Empty, not read: sheet{'s' * (len(skipped) > 1)} {', '.join(skipped)} of {shown}."] if skipped else []
@@ -127,14 +142,44 @@ def _write(
     filled = False
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
-        for row in _rows(cells, most):
+        merged = _merged_below(cells)
+        held: dict[int, str] = {}
+        for number, row in enumerate(_rows(cells, most)):
             texts = [_text(value) for value in row]
+            for column, first in merged.get(number, ()):
+                if column < len(texts):
+                    held[column] = texts[column] if first else held.get(column, "")
+                    texts[column] = held[column]
             filled = filled or any(texts)
             writer.writerow(texts + [""] * max(width - len(texts), 2 - len(texts)))
     return path if filled else None
 
 
-def _rows(cells: Any, most: int | None) -> Iterator[list[Any]]:
+def _merged_below(cells: CalamineSheet) -> dict[int, list[tuple[int, bool]]]:
+    """By row: columns whose cell is merged with those below it, and whether it is the first of them; its value holds for all."""
+    made: dict[int, list[tuple[int, bool]]] = {}
+    for (top, left), (bottom, right) in cells.merged_cell_ranges or ():
+        if left == right and top < bottom:
+            for row in range(top, bottom + 1):
+                made.setdefault(row, []).append((left, row == top))
+    return made
+
+
+def _parts(text: Path) -> list[Path]:
+    """The sheet's file, or a file for each of the tables that stand under each other in it."""
+    content = read_small(text, "utf-8")
+    parts = split_tables(content, ",", '"') if content is not None else []
+    if len(parts) < 2:
+        return [text]
+    made = []
+    for number, part in enumerate(parts):
+        to = text.with_name(f"{text.stem}_{number}.csv")
+        to.write_text(part, encoding="utf-8", newline="")
+        made.append(to)
+    return made
+
+
+def _rows(cells: CalamineSheet, most: int | None) -> Iterator[list[Any]]:
     for number, row in enumerate(cells.iter_rows()):
         if most is not None and number >= most:
             return

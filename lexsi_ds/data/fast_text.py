@@ -20,6 +20,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
+from lexsi_ds.data.below import is_total
 from lexsi_ds.data.forms import MISSING_CODES
 from lexsi_ds.data.infer import Typed
 from lexsi_ds.data.readers import Limits, Loaded, literal, quoted, read_text
@@ -30,7 +31,10 @@ _SAMPLE = 1 << 20
 _CHUNK = 256 << 10
 _EXACT = 9e15
 _READ_AS = {"BIGINT": "DOUBLE", "DATE": "TIMESTAMP", "BOOLEAN": "VARCHAR"}
-_CHOICES = {"columns", "missing", "decimal", "thousands", "date_order", "encoding", "header_lines", "skip", "keep_empty_rows"}
+_CHOICES = {
+    "columns", "missing", "decimal", "thousands", "date_order", "encoding", "header_lines", "skip", "keep_empty_rows",
+    "keep_below",
+}  # fmt: skip
 _SPACED_NUMBER = re.compile(rb"""[,;|\t\n"]-?\d+(_\d+)+[,;|\t\r\n".eE]""")
 _OFFSET = re.compile(rb":\d\d(?:\.\d+)?[+-]\d\d")
 """A time with an offset from UTC, which DuckDB would drop."""
@@ -201,5 +205,8 @@ def _contradicted(con: duckdb.DuckDBPyConnection, typed: tuple[Typed, ...], scan
         f"SELECT {' + '.join(begins) or 0}, {' + '.join(odd) or 0}, count(*) FILTER (WHERE {empty}), {repeated} FROM {table}"
     ).fetchone()
     assert row is not None
-    return row[0] != seen.zeros or any(row[1:])
+    if row[0] != seen.zeros or any(row[1:]):
+        return True
+    last = con.execute(f"SELECT {', '.join(texts) or 'NULL'} FROM {table} ORDER BY rowid DESC LIMIT 1").fetchone()
+    return any(cell is not None and is_total(str(cell)) for cell in last or ())
 

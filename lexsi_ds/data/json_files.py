@@ -22,6 +22,7 @@ from lexsi_ds.errors import BadInput
 _LARGEST_OBJECT = 64 << 20
 _MOST_WHOLE = 256 << 20
 _BATCH = 50_000
+_DEEPEST = 5
 _TO_DO = "It should be a list of objects, one object a line, or an object of lists."
 
 
@@ -157,9 +158,24 @@ def _as_rows(found: Any) -> tuple[list[dict[str, Any]] | None, list[str]]:
         others = [k for k in found if k != key]
         note = f"The rows are the list {key}" + (f"; not read: {', '.join(others[:8])}." if others else ".")
         return tables[key], [note]
+    deep = _deep_lists(found)
+    if len(deep) == 1:
+        path, rows = deep[0]
+        return rows, [f"The rows are the list {'.'.join(path)}; what stands beside it was not read."]
     if all(isinstance(v, dict) for v in values):
         return _from_objects(found)
     return [found], []
+
+
+def _deep_lists(found: Mapping[str, Any], path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], list[dict[str, Any]]]]:
+    """Lists of objects that are reached through objects alone."""
+    made: list[tuple[tuple[str, ...], list[dict[str, Any]]]] = []
+    for key, value in found.items():
+        if isinstance(value, list) and value and all(isinstance(x, dict) for x in value):
+            made.append(((*path, key), value))
+        elif isinstance(value, dict) and len(path) < _DEEPEST:
+            made += _deep_lists(value, (*path, key))
+    return made
 
 
 def _from_list(found: list[Any]) -> tuple[list[dict[str, Any]] | None, list[str]]:
@@ -226,6 +242,7 @@ def _typed(
     names, said = unique_names(["_".join(p).replace(".", "_") if len(p) > 1 else "".join(p) for p in paths])
     dialect = Dialect(",", '"', '"', True, 0, names, (False,) * len(names), False, tuple(said))
     raw = Raw(table, dialect, file, rejected, rejects_of(table), tuple(notes))
-    loaded = type_raw(con, name, raw, hints_of(options, None, codes_in_text=False), dict(options) | {"keep_empty_rows": True})
+    kept = dict(options) | {"keep_empty_rows": True, "keep_below": True}
+    loaded = type_raw(con, name, raw, hints_of(options, None, codes_in_text=False), kept)
     loaded.options.update({"format": "json", "encoding": file.encoding})
     return loaded

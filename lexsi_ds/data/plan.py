@@ -25,7 +25,7 @@ _THOUSANDS = {",": "comma", ".": "point", " ": "space", "'": "apostrophe"}
 _ORDERS = {"dmy": "day first", "mdy": "month first"}
 FILE_FIELDS = (
     "delimiter", "quote", "escape", "encoding", "decimal", "thousands", "header", "header_lines", "skip", "date_order",
-    "missing", "keep_empty_rows",
+    "missing", "keep_empty_rows", "keep_below",
 )  # fmt: skip
 _COLUMN_FIELDS = ("name", "type", "date_order", "missing", "include", "protected", "masked", "identifier")
 
@@ -85,6 +85,8 @@ class ReadPlan(Value):
     missing: tuple[str, ...] = ()
     """Codes that become missing in every column, set by a person."""
     keep_empty_rows: bool = False
+    keep_below: bool = False
+    """Whether notes and a total under the table are rows of it."""
     columns: tuple[ColumnPlan, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
     notes: tuple[str, ...] = ()

@@ -170,7 +170,7 @@ def _cell(value: Any) -> Any:
 
 
 def _unreadable(item: Item, error: BadInput) -> ReadPlan:
-    kind = item.kind if item.kind not in ("zip", "gzip") else "text"
+    kind = item.kind if item.kind not in ("zip", "compressed") else "text"
     return ReadPlan(path=item.source, member=item.member, table=item.stem, format=kind, error=str(error))
 
 

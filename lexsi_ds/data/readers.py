@@ -14,8 +14,10 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from lexsi_ds.data import several
+from lexsi_ds.data.below import settle_below
 from lexsi_ds.data.decide import Hints
-from lexsi_ds.data.dialect import Dialect, likely_width, sniff_dialect, unique_names
+from lexsi_ds.data.dialect import Dialect, likely_width, marks_of, sniff_dialect, unique_names
 from lexsi_ds.data.infer import TextColumn, Typed, infer_columns
 from lexsi_ds.data.marks import Marks
 from lexsi_ds.data.plan import FILE_FIELDS, ColumnPlan, ColumnType, ReadPlan, Suggestion
@@ -26,9 +28,8 @@ from lexsi_ds.errors import BadInput
 
 __all__ = [
     "Limits", "Loaded", "Raw", "check_width", "chosen_marks", "column_type", "hints_of", "keep_misfits", "literal", "load_raw",
-    "load_rows", "plan_of", "quoted", "read_arrow", "read_parquet", "read_text", "scratch_name", "type_raw",
+    "load_rows", "plan_of", "quoted", "read_arrow", "read_parquet", "read_text", "scratch_name", "text_parts", "type_raw",
 ]  # fmt: skip
-_TOTALS = "(?i)(grand |sub)?total[s]?:?|sum(me)?:?|gesamt(summe)?:?|celkem:?|razem:?|totale?:?|ensemble"
 _TYPES: dict[str, ColumnType] = {
     "VARCHAR": "text", "BIGINT": "integer", "DOUBLE": "decimal", "DATE": "date", "TIMESTAMP": "timestamp",
     "BOOLEAN": "boolean", "INTEGER": "integer", "SMALLINT": "integer", "FLOAT": "decimal", "HUGEINT": "integer",
@@ -88,6 +89,29 @@ def read_text(
     return replace(made, options=said | made.options)
 
 
+def text_parts(path: Path, scratch: Path, options: Mapping[str, Any]) -> list[Path]:
+    """The file itself, or a file for each of the tables that stand under each other in it, in its encoding."""
+    if path.stat().st_size > several.MOST_BYTES:
+        return [path]
+    file = prepare(path, scratch, options.get("encoding"))
+    text = several.read_small(file.path, "utf-8-sig")
+    if text is None or "\n" not in text.strip():
+        return [path]
+    delimiter, quote, escape = marks_of(file, path.suffix.lower(), options)
+    texts = several.split_tables(text.replace("\r\n", "\n"), delimiter, quote, slashed=escape == "\\" and bool(quote))
+    parts = [path]
+    if len(texts) > 1:
+        folder = scratch / f"tables_{len(list(scratch.glob('tables_*')))}"
+        folder.mkdir()
+        parts = [folder / f"{number}{path.suffix}" for number in range(len(texts))]
+        try:
+            for part, content in zip(parts, texts, strict=True):
+                part.write_text(content, encoding=file.encoding, newline="\n")
+        except UnicodeEncodeError:
+            return [path]
+    return parts
+
+
 def hints_of(options: Mapping[str, Any], delimiter: str | None, *, codes_in_text: bool = True) -> Hints:
     """What a person chose, for the finding of types."""
     columns = {f"c{position}": dict(given) for position, given in (options.get("columns") or {}).items()}
@@ -102,8 +126,10 @@ def type_raw(
 ) -> Loaded:
     """Find the types of a raw table's columns, and what a person should know about them."""
     dialect = raw.dialect
-    notes = [*raw.file.notes, *dialect.notes, *raw.notes]
-    notes += _empty_rows(con, raw, options)
+    empty = _empty_rows(con, raw, options)
+    unread = raw.rejected
+    raw = settle_below(con, raw, options)
+    notes = [*raw.file.notes, *dialect.notes, *raw.notes, *empty]
     columns = [TextColumn(f"c{i}", column) for i, column in enumerate(_chosen_names(dialect.columns, options))]
     typed = infer_columns(con, raw.table, columns, hints)
     kept, dropped = _without_blank_unnamed(con, raw.table, typed, dialect)
@@ -115,10 +141,9 @@ def type_raw(
         notes.append(f"{dropped} column{'s' * (dropped > 1)} with neither a name nor a value left out.")
     if left_out:
         notes.append(f"Left out by choice: {', '.join(left_out)}.")
-    if raw.rejected:
-        notes.append(f"{raw.rejected:,} line{'s' * (raw.rejected > 1)} could not be read and stand in a file.")
+    if unread:
+        notes.append(f"{unread:,} line{'s' * (unread > 1)} could not be read and stand in a file.")
     flagged = raw.flagged + keep_misfits(con, raw.table, kept)
-    notes += _totals(con, raw.table, columns)
     numbers = [(t.column.name, t.expression) for t in kept if t.type in ("BIGINT", "DOUBLE")]
     decided = {t.column.name for t in kept if hints.columns.get(t.column.raw, {}).get("missing")}
     suggested = [s for t in kept for s in t.suggestions]
@@ -287,16 +312,3 @@ def _empty_rows(con: duckdb.DuckDBPyConnection, raw: Raw, options: Mapping[str, 
         return [f"{count:,} row{'s have' if count > 1 else ' has'} no value in any column."]
     con.execute(f"DELETE FROM {raw.table} WHERE {test}")
     return [f"{count:,} empty row{'s' * (count > 1)} (no value in any column) left out."]
-
-
-def _totals(con: duckdb.DuckDBPyConnection, table: str, columns: Sequence[TextColumn]) -> list[str]:
-    """Whether the last row looks like a total: it is kept, and said."""
-    first = ", ".join(f"trim({quoted(c.raw)})" for c in columns[:3])
-    row = con.execute(f"SELECT {first} FROM {table} ORDER BY rowid DESC LIMIT 1").fetchone()
-    if row is None:
-        return []
-    for cell in row:
-        found = con.execute("SELECT regexp_full_match(?, ?)", [cell or "", f"{_TOTALS}.{{0,20}}"]).fetchone()
-        if cell and len(cell) < 40 and found and found[0]:
-            return [f"The last row looks like a total ({cell[:30]}); it was kept."]
-    return []

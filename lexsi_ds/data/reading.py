@@ -13,14 +13,15 @@ from typing import Any
 
 import duckdb
 
-from lexsi_ds.data.archives import gunzip, unzip
+from lexsi_ds.data.archives import decompress, inner_name, unzip
 from lexsi_ds.data.choices import with_choices
 from lexsi_ds.data.duckdb_files import read_duckdb
 from lexsi_ds.data.excel_files import read_excel
 from lexsi_ds.data.fast_text import read_fast
 from lexsi_ds.data.json_files import read_json
 from lexsi_ds.data.plan import options_for
-from lexsi_ds.data.readers import Limits, Loaded, read_parquet, read_text
+from lexsi_ds.data.readers import Limits, Loaded, read_parquet, read_text, text_parts
+from lexsi_ds.data.several import said
 from lexsi_ds.data.sniff import SUFFIXES, TEXT_SUFFIXES, FileKind, file_kind, find_files, table_name
 from lexsi_ds.data.sqlite_files import read_sqlite
 from lexsi_ds.errors import BadInput
@@ -51,8 +52,7 @@ class Item:
     def stem(self) -> str:
         """What its table is called after."""
         name = PurePosixPath(self.member.replace("\\", "/")).name if self.member else self.file
-        name = name[:-3] if name.lower().endswith(".gz") else name
-        return PurePosixPath(name).stem
+        return PurePosixPath(inner_name(name)).stem
 
 
 @dataclass(frozen=True)
@@ -111,9 +111,21 @@ class Reader:
                 name = table_name(item.stem, taken)
                 return [(item.member, read_json(con, item.path, name, self.scratch, self.limits, options, most=most))], []
             case _:
-                name = table_name(item.stem, taken)
-                read = read_text if self.head else read_fast
-                return [(item.member, read(con, item.path, name, self.scratch, self.limits, options))], []
+                return self._texts(item, options, taken), []
+
+    def _texts(self, item: Item, options: Mapping[str, Any], taken: set[str]) -> list[tuple[str | None, Loaded]]:
+        """The tables of a text file: one, as a rule."""
+        read = read_text if self.head else read_fast
+        parts = [item.path] if item.partial else text_parts(item.path, self.scratch, options)
+        made: list[tuple[str | None, Loaded]] = []
+        for number, part in enumerate(parts, start=1):
+            member = item.member if number == 1 else _inner(item, f"table {number}")
+            own = options if number == 1 else options_for(self.options, item.file, member)
+            table = read(self.con, part, table_name(item.stem, taken), self.scratch, self.limits, own)
+            if len(parts) > 1:
+                table = replace(table, notes=(said(number, len(parts)), *table.notes))
+            made.append((member, table))
+        return made
 
     def _chosen(self, item: Item, member: str | None, table: Loaded) -> tuple[str | None, Loaded]:
         return member, with_choices(self.con, table, options_for(self.options, item.file, member))
@@ -125,14 +137,13 @@ class Reader:
                 raise BadInput("Archives within archives are read one level deep.", where=f"{file}: {member}")
             return self._unzipped(path, source, file, member, depth)
         partial = False
-        if kind == "gzip":
-            inner = path.name[:-3] if path.name.lower().endswith(".gz") else path.name
-            cut = self._head(inner)
-            path = gunzip(path, self.scratch, head=cut)
+        if kind == "compressed":
+            cut = self._head(inner_name(path.name))
+            path = decompress(path, self.scratch, head=cut)
             partial = cut is not None and path.stat().st_size >= cut
             kind = file_kind(path)
-            if kind in ("zip", "gzip"):
-                raise BadInput("This gzip file holds another archive.", where=file, to_do="Unpack it yourself.")
+            if kind in ("zip", "compressed"):
+                raise BadInput("This compressed file holds another archive.", where=file, to_do="Unpack it yourself.")
         elif self.head and kind in ("text", "json") and path.suffix.lower() in _CUT_SUFFIXES:
             path, partial = self._cut(path)
         if partial:

@@ -15,7 +15,7 @@ from lexsi_ds.data.bank_schema import TABLES
 from lexsi_ds.data.text_file import read_head, refuse_binary
 from lexsi_ds.errors import BadInput
 
-FileKind = Literal["text", "json", "excel", "parquet", "sqlite", "duckdb", "zip", "gzip"]
+FileKind = Literal["text", "json", "excel", "parquet", "sqlite", "duckdb", "zip", "compressed"]
 PathKind = Literal["files", "sqlite", "pkdd"]
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".asc", ".dat")
@@ -24,17 +24,19 @@ EXCEL_SUFFIXES = (".xlsx", ".xlsm", ".xls", ".xlsb", ".ods")
 DUCKDB_SUFFIXES = (".duckdb", ".ddb")
 _PARQUET_SUFFIXES = (".parquet", ".pq", ".parq")
 _SQLITE_SUFFIXES = (".sqlite", ".sqlite3", ".db", ".db3")
-_ARCHIVE_SUFFIXES = (".zip", ".gz")
+COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst", ".zstd")
+_ARCHIVE_SUFFIXES = (".zip", *COMPRESSED_SUFFIXES)
+_COMPRESSED_MAGIC = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")
 SUFFIXES = (
     TEXT_SUFFIXES + JSON_SUFFIXES + EXCEL_SUFFIXES + _PARQUET_SUFFIXES + _SQLITE_SUFFIXES + DUCKDB_SUFFIXES
     + _ARCHIVE_SUFFIXES
 )  # fmt: skip
 READABLE = "CSV, TSV, TXT, JSON, Excel, Parquet, SQLite, DuckDB or zip"
-_SQLITE_MAGIC, _PARQUET_MAGIC, _ZIP_MAGIC, _GZIP_MAGIC = b"SQLite format 3\x00", b"PAR1", b"PK\x03\x04", b"\x1f\x8b"
+_SQLITE_MAGIC, _PARQUET_MAGIC, _ZIP_MAGIC = b"SQLite format 3\x00", b"PAR1", b"PK\x03\x04"
 _OLE_MAGIC, _DUCKDB_MAGIC = b"\xd0\xcf\x11\xe0", b"DUCK"
 _NAMED = (
     (_PARQUET_SUFFIXES, "Parquet"), (_SQLITE_SUFFIXES, "SQLite or DuckDB"), (DUCKDB_SUFFIXES, "DuckDB"), (EXCEL_SUFFIXES, "Excel"),
-    ((".zip",), "zip"), ((".gz",), "gzip"),
+    ((".zip",), "zip"), (COMPRESSED_SUFFIXES, "compressed"),
 )  # fmt: skip
 _LEAST_BANK_TABLES = 3
 _UNSAFE = re.compile(r"[^\w]+")
@@ -98,6 +100,8 @@ def file_kind(path: Path) -> FileKind:
     known = _by_magic(head, suffix)
     if known is not None:
         return known
+    if suffix in EXCEL_SUFFIXES:
+        return _called_a_workbook(path, head)
     for suffixes, named in _NAMED:
         if suffix in suffixes:
             raise BadInput(f"This is not a {named} file.", where=path.name, to_do="Check that it was written completely.")
@@ -105,6 +109,20 @@ def file_kind(path: Path) -> FileKind:
         refuse_binary(path, head)
         return "text"
     raise BadInput(f"Files of type {suffix} cannot be read.", where=path.name, to_do=f"Choose a {READABLE} file.")
+
+
+def _called_a_workbook(path: Path, head: bytes) -> FileKind:
+    """Text under the name of a workbook, as many programs export it; a web page is refused with what to do."""
+    start = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:200].lower()
+    if start.startswith((b"<", b"mime-version")):
+        raise BadInput(
+            "This is a web page or XML under the name of a workbook.", where=path.name,
+            to_do="Open it in a spreadsheet program and save it as xlsx or CSV.",
+        )  # fmt: skip
+    if b"\n" not in head or head.startswith((_ZIP_MAGIC, _OLE_MAGIC)):
+        raise BadInput("This is not an Excel file.", where=path.name, to_do="Check that it was written completely.")
+    refuse_binary(path, head)
+    return "text"
 
 
 def _by_magic(head: bytes, suffix: str) -> FileKind | None:
@@ -117,8 +135,8 @@ def _by_magic(head: bytes, suffix: str) -> FileKind | None:
         return "duckdb"
     if head.startswith(_ZIP_MAGIC) or (head.startswith(b"PK\x05\x06") and suffix == ".zip"):
         return "excel" if suffix in EXCEL_SUFFIXES else "zip" if suffix in (".zip", "") else None
-    if head.startswith(_GZIP_MAGIC) and suffix in (".gz", ""):
-        return "gzip"
+    if head.startswith(_COMPRESSED_MAGIC) and suffix in (*COMPRESSED_SUFFIXES, ""):
+        return "compressed"
     return "excel" if head.startswith(_OLE_MAGIC) and suffix in EXCEL_SUFFIXES else None
 
 

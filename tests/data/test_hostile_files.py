@@ -81,6 +81,6 @@ def test_lines_that_repeat_the_names_are_set_aside_with_their_numbers(csv: Impor
     assert '3,REPEATS THE HEADER,"a,b"' in Path(read.table()["rejected_path"]).read_text()
 
 
-def test_a_total_at_the_end_is_kept_and_said(csv: Importing) -> None:
-    read = csv("region,n\nnorth,1\nsouth,2\nTotal,3\n")
+def test_a_row_that_only_says_it_is_a_total_is_kept_and_said(csv: Importing) -> None:
+    read = csv("region,n\nnorth,1\nsouth,2\nTotal,5\n")
     assert read.table()["rows"] == 3 and "looks like a total (Total)" in read.notes()
