@@ -87,7 +87,8 @@ def _set_aside(
 ) -> Raw:
     if not rows:
         return raw
-    text = f"concat_ws({literal(raw.dialect.delimiter)}, {', '.join(f"coalesce(c{i}, '')" for i in range(width))})"
+    cells = ", ".join(f"coalesce(c{i}, '')" for i in range(width))
+    text = f"concat_ws({literal(raw.dialect.delimiter)}, {cells})"
     ids = ", ".join(str(int(row[0])) for row in rows)
     con.execute(
         f'INSERT INTO {raw.table}_rejects (reason, "text", "row") '

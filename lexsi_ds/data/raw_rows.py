@@ -216,7 +216,8 @@ def _repeated_headers(con: duckdb.DuckDBPyConnection, table: str, dialect: Diale
     if not dialect.header or len(named) < 2 or len(dialect.header_lines) != 1:
         return 0
     test = " AND ".join(f"trim({cell}) = {literal(name)}" for cell, name in named[:20])
-    text = f"concat_ws({literal(dialect.delimiter)}, {', '.join(f'c{i}' for i in range(len(dialect.columns)))})"
+    cells = ", ".join(f"coalesce(c{i}, '')" for i in range(len(dialect.columns)))
+    text = f"concat_ws({literal(dialect.delimiter)}, {cells})"
     con.execute(
         f"""INSERT INTO {table}_rejects ("line", reason, "text")
             SELECT rowid + {dialect.header_lines[-1] + 1}, 'REPEATS THE HEADER', {text} FROM {table} WHERE {test}"""

@@ -71,7 +71,8 @@ def test_tables_under_each_other_are_tables_of_their_own(tmp_path: Path, importi
 
 @pytest.mark.parametrize(
     "content",
-    ["a,b\n1,x\n\n2,y\n3,z\n", "a,b\n1,x\n2,y\n\na,b\n3,z\n4,w\n", "name,city\nAnn,Rome\n\nBob,Oslo\nCid,Bonn\n", "a,b\n\n1,2\n3,4\n"],
+    ["a,b\n1,x\n\n2,y\n3,z\n", "a,b\n1,x\n2,y\n\na,b\n3,z\n4,w\n",
+     "name,city\nAnn,Rome\n\nBob,Oslo\nCid,Bonn\n", "a,b\n\n1,2\n3,4\n"],
 )  # fmt: skip
 def test_a_blank_line_alone_does_not_cut_a_table(csv: Importing, content: str) -> None:
     assert len(csv(content).result["tables"]) == 1
