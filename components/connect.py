@@ -14,17 +14,16 @@ from typing import Any
 import streamlit as st
 
 from components import connector_wizard, figures, session, wizard, wizard_check
+from components.connector_state import ConnectorWizard, begin
 from components.frame import progress_of
 from components.problems import careful
 from components.safe import plain
 from lexsi_ds.application import Application
 from lexsi_ds.data.handle import DatasetHandle
-from lexsi_ds.data.sniff import SUFFIXES
 from lexsi_ds.jobs.background import Task
 from lexsi_ds.services.access import Actor
 
 CHUNK = 1 << 20
-EXTENSIONS = [suffix.removeprefix(".") for suffix in SUFFIXES]
 TILES = {
     "postgres": (":material/storage:", "Tables of a database, copied here or read in place."),
     "mysql": (":material/storage:", "Tables of a server or of one database, copied here."),
@@ -42,7 +41,7 @@ def ways(app: Application, actor: Actor, task: Task | None) -> None:
                 wizard_check.name_and_load(app, actor, state, busy=busy)
             else:
                 wizard_check.draw(app, actor, state)
-    elif isinstance(state, connector_wizard.ConnectorWizard):
+    elif isinstance(state, ConnectorWizard):
         with st.container(border=True, gap="small"):
             connector_wizard.draw(app, actor, state, busy=busy)
     else:
@@ -87,7 +86,7 @@ def _far_tile(kind: Any) -> None:
         st.button(
             f"Connect {'a bucket' if kind.name == 's3' else 'a database'}",
             key=session.wkey("connect", kind.name),
-            on_click=connector_wizard.begin,
+            on_click=begin,
             args=(kind.name,),
             width="stretch",
         )
@@ -96,8 +95,7 @@ def _far_tile(kind: Any) -> None:
 def _uploader(app: Application, actor: Actor) -> None:
     key = session.wkey("connect", "upload", session.held().upload_round)
     files = st.file_uploader(
-        "CSV, JSON, Parquet, Excel, SQLite, DuckDB, zip",
-        type=EXTENSIONS,
+        "CSV, JSON, Parquet, Excel, SQLite, DuckDB or zip",
         accept_multiple_files=True,
         key=key,
         help="Several files become tables of one source. Nothing is imported before you have seen how it was read. "

@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 import streamlit as st
 
-from components import session
+from components import connector_checks, session
 from components.problems import careful
 from lexsi_ds.application import Application
 from lexsi_ds.data.connectors.kinds import Kind, kind_of
@@ -18,8 +18,8 @@ from lexsi_ds.data.connectors.secrets import PREFIX, WELL_KNOWN
 from lexsi_ds.services.access import Actor
 
 WORDS = {
-    "host": "Server", "port": "Port", "database": "Database", "user": "Role", "password": "Password", "sslmode": "Encryption",
-    "ssl_mode": "Encryption", "bucket": "Bucket", "prefix": "Folder in the bucket", "region": "Region",
+    "host": "Server", "port": "Port", "database": "Database", "user": "User or role", "password": "Password",
+    "sslmode": "Encryption", "ssl_mode": "Encryption", "bucket": "Bucket", "prefix": "Folder in the bucket", "region": "Region",
     "endpoint": "Endpoint", "use_ssl": "Use TLS", "aws_access_key_id": "Access key id",
     "aws_secret_access_key": "Secret access key", "aws_session_token": "Session token",
 }  # fmt: skip
@@ -29,13 +29,15 @@ def fields(kind: Kind, number: int) -> None:
     """Every field of a kind; ``number`` is part of the password fields' keys."""
     assert kind.config is not None
     secret = kind.config.secret_fields()
+    switches = [name for name, info in kind.config.model_fields.items() if info.annotation is bool]
     with st.grid(2, min_column_width=240):
         for name, info in kind.config.model_fields.items():
-            with st.container():
-                if name in secret:
-                    secret_field(name, number, needed=info.is_required())
-                else:
-                    _open_field(name, info)
+            if name in secret:
+                secret_field(name, number, needed=info.is_required())
+            elif name not in switches:
+                _open_field(name, info)
+    for name in switches:
+        _open_field(name, kind.config.model_fields[name])
 
 
 def _open_field(name: str, info: Any) -> None:
@@ -53,12 +55,23 @@ def _open_field(name: str, info: Any) -> None:
         st.text_input(label, value=value, key=key, help=about, max_chars=500, persist_state="page")
 
 
-def secret_field(name: str, number: int, *, needed: bool) -> None:
-    """A password field; nothing that was typed before is ever in it."""
+def where(config: Any) -> str:
+    """Where a connection leads, as an address: user@host:port/database, or bucket/folder at endpoint. It is data, not Markdown."""
+    if config.get("bucket"):
+        folder = "/".join(str(config[n]) for n in ("bucket", "prefix") if config.get(n))
+        return folder + (f" at {config['endpoint']}" if config.get("endpoint") else "")
+    if config.get("path"):
+        return str(config["path"])
+    database = f"/{config['database']}" if config.get("database") else ""
+    return f"{config.get('user')}@{config.get('host')}:{config.get('port')}{database}"
+
+
+def secret_field(name: str, number: int, *, needed: bool, place: str = "") -> None:
+    """A password field; nothing that was typed before is ever in it. ``place`` tells several forms of a page apart."""
     st.text_input(
         WORDS.get(name, name),
         type="password",
-        key=session.wkey("connector", "secret", name, number),
+        key=_secret_key(name, number, place),
         max_chars=1000,
         autocomplete="off",
         placeholder="" if needed else "Left out: taken from the environment, if it is set there",
@@ -66,12 +79,16 @@ def secret_field(name: str, number: int, *, needed: bool) -> None:
     )
 
 
-def take_secrets(kind: Kind, number: int) -> dict[str, str]:
+def _secret_key(name: str, number: int, place: str) -> str:
+    return session.wkey("connector", "secret", *([place] if place else []), name, number)
+
+
+def take_secrets(kind: Kind, number: int, *, place: str = "") -> dict[str, str]:
     """What was typed into the password fields; they are empty afterwards. ``$NAME`` names an environment variable."""
     assert kind.config is not None
     given: dict[str, str] = {}
     for name in kind.config.secret_fields():
-        key = session.wkey("connector", "secret", name, number)
+        key = _secret_key(name, number, place)
         typed = str(session.read(key) or "")
         session.forget(key)
         if typed.startswith(f"${PREFIX}") or typed[1:] in WELL_KNOWN:
@@ -85,10 +102,16 @@ def unlock_form(app: Application, actor: Actor, connector_id: str, kind_name: st
     """Ask again for what was in memory only."""
     kind, number = kind_of(kind_name), session.held().unlock_round
     assert kind.config is not None
+    if connector_checks.at_work(app, actor, connector_id):
+        return
+    needed = [name for name, variable in app.connectors.get(actor, connector_id).variables.items() if variable is None]
+    asked = needed or list(kind.config.secret_fields())
     with st.form(session.wkey("unlock", connector_id), border=False):
-        st.markdown(":material/lock: The server was started again, so the password is asked for once more.")
-        for name in kind.config.secret_fields():
-            secret_field(name, number, needed=True)
+        what = "password" if asked == ["password"] else "keys" if len(asked) > 1 else "key"
+        st.caption(f":material/lock: Secrets are not kept over a restart of the server: give the {what} once more.")
+        with st.grid(2, min_column_width=240):
+            for name in asked:
+                secret_field(name, number, needed=True, place=connector_id)
         st.form_submit_button(
             "Unlock",
             key=session.wkey("unlock", connector_id, "go"),
@@ -99,7 +122,12 @@ def unlock_form(app: Application, actor: Actor, connector_id: str, kind_name: st
 
 @careful
 def _unlock(app: Application, actor: Actor, connector_id: str, kind_name: str, number: int) -> None:
-    typed = take_secrets(kind_of(kind_name), number)
+    typed = {k: v for k, v in take_secrets(kind_of(kind_name), number, place=connector_id).items() if not k.endswith("_env")}
     session.held().unlock_round += 1
-    app.connectors.unlock(actor, connector_id, {k: v for k, v in typed.items() if not k.endswith("_env")})
-    session.notify("success", "Unlocked, until the server is started again.")
+    if not typed:
+        session.notify("warning", "**Nothing was typed.** Give what is asked for, then unlock.")
+        return
+    connector_checks.start(
+        app, actor, connector_id, "Unlocking", lambda cancel: app.connectors.unlock(actor, connector_id, typed, cancel=cancel),
+        "Unlocked, until the server is started again.",
+    )

@@ -5,50 +5,20 @@ Testing, listing and copying are tasks of their own, with a cancel. Must never: 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
-from components import connector_form, figures, session, sources, tables, wizard
-from components.frame import progress_of
+from components import connector_form, connector_pick, figures, session, sources, tables, wizard
+from components.connector_state import ConnectorWizard, leave, waiting
 from components.problems import careful
 from components.safe import plain
 from lexsi_ds.application import Application
 from lexsi_ds.data.connectors.kinds import Kind, kind_of
-from lexsi_ds.errors import LexsiError
-from lexsi_ds.jobs.background import Task
 from lexsi_ds.services.access import Actor
 
 STEPS = ("Choose", "Pick tables", "Load")
 BUCKET_STEPS = ("Choose", "Pick files", "Load")
-MOST = 500
-
-
-@dataclass
-class ConnectorWizard:
-    """A connector on its way in. Nothing in it is secret."""
-
-    kind: str
-    connector_id: str | None = None
-    task_id: str | None = None
-    """The test, or the listing, that is at work."""
-    picked: list[tuple[str | None, str]] = field(default_factory=list)
-    loading: bool = False
-    round: int = 0
-    """Part of the password fields' keys: a new one is an empty field."""
-
-
-@careful
-def begin(kind: str, connector_id: str | None = None) -> None:
-    """Open the form of a kind, or the tables of a connector that is there."""
-    session.held().wizard = ConnectorWizard(kind, connector_id)
-
-
-@careful
-def _leave() -> None:
-    session.held().wizard = None
 
 
 def draw(app: Application, actor: Actor, state: ConnectorWizard, *, busy: bool) -> None:
@@ -60,7 +30,7 @@ def draw(app: Application, actor: Actor, state: ConnectorWizard, *, busy: bool) 
         _choose(app, actor, state, kind)
     elif not state.loading:
         wizard.steps(2, names)
-        _pick(app, actor, state, kind)
+        connector_pick.pick(app, actor, state, kind)
     else:
         wizard.steps(3, names)
         _load_step(app, actor, state, busy=busy)
@@ -72,7 +42,7 @@ def draw(app: Application, actor: Actor, state: ConnectorWizard, *, busy: bool) 
 def _choose(app: Application, actor: Actor, state: ConnectorWizard, kind: Kind) -> None:
     task = app.background.get(state.task_id) if state.task_id else None
     if task is not None and task.state == "running":
-        _waiting(app, actor, task.id)
+        waiting(app, actor, task.id)
         return
     if task is not None and task.state == "done":
         state.connector_id, state.task_id = task.result.id, None
@@ -86,7 +56,7 @@ def _choose(app: Application, actor: Actor, state: ConnectorWizard, kind: Kind) 
             "Name of the source",
             key="connector-name",
             max_chars=80,
-            placeholder="Taken from the database",
+            placeholder="Taken from the database" if kind.lists_tables else "Taken from the bucket",
             persist_state="page",
         )
         if kind.in_place:
@@ -108,7 +78,7 @@ def _choose(app: Application, actor: Actor, state: ConnectorWizard, kind: Kind) 
             on_click=_connect,
             args=(app, actor, state.kind),
         )
-    st.button("Back", key="connector-back", type="tertiary", icon=":material/arrow_back:", on_click=_leave)
+    st.button("Back", key="connector-back", type="tertiary", icon=":material/arrow_back:", on_click=leave)
 
 
 @careful
@@ -131,124 +101,6 @@ def _connect(app: Application, actor: Actor, kind_name: str) -> None:
         return app.connectors.connect(actor, kind.name, config | given, name=name, in_place=in_place, cancel=cancel)
 
     state.task_id = app.background.start("connect", "Testing the connection", work, owner=actor.id).id
-
-
-@st.fragment(run_every=0.4)
-def _waiting(app: Application, actor: Actor, task_id: str) -> None:
-    task = app.background.get(task_id)
-    if task is None or task.state != "running":
-        st.rerun()
-    progress_of(app, actor, task, "connector")
-
-
-# -- what is there -------------------------------------------------------------------------------------------------
-
-
-def _pick(app: Application, actor: Actor, state: ConnectorWizard, kind: Kind) -> None:
-    try:
-        info = app.connectors.get(actor, state.connector_id or "")
-    except LexsiError:
-        _leave()
-        st.rerun()
-    place = ", queries run in place" if info.mode == "in_place" else ""
-    tables.card_head(info.name, f"{kind.label}{place}")
-    for warning in info.warnings:
-        st.warning(plain(warning, 500), icon=":material/warning:")
-    if not info.ready:
-        connector_form.unlock_form(app, actor, info.id, info.kind)
-    elif kind.lists_tables:
-        _listed(app, actor, state)
-    else:
-        _files(state)
-    st.button("Later", key="connector-later", type="tertiary", on_click=_leave, help="The connection is kept")
-
-
-def _listed(app: Application, actor: Actor, state: ConnectorWizard) -> None:
-    connector_id = state.connector_id or ""
-    task = app.background.get(state.task_id) if state.task_id else None
-    if task is None:
-        task = app.background.start(
-            "connect",
-            "Listing the tables",
-            lambda cancel, _: app.connectors.list_connector_tables(actor, connector_id, cancel=cancel),
-            owner=actor.id,
-        )
-        state.task_id = task.id
-    if task.state == "running":
-        _waiting(app, actor, task.id)
-        return
-    if task.state != "done":
-        st.error(f"**The tables could not be listed.** {plain(task.error or 'It was stopped.', 900)}", icon=":material/error:")
-        st.button("Try again", key="connector-again", icon=":material/refresh:", on_click=_again)
-        return
-    _table_list(task, state)
-
-
-@careful
-def _again() -> None:
-    state = session.held().wizard
-    if isinstance(state, ConnectorWizard):
-        state.task_id = None
-
-
-def _table_list(task: Task, state: ConnectorWizard) -> None:
-    search = st.text_input(
-        "Search", key="connector-search", placeholder="Search tables", label_visibility="collapsed", width=300
-    )
-    wanted = str(search or "").casefold()
-    found = [t for t in task.result if wanted in f"{t.schema_name or ''}.{t.table_name}".casefold()][:MOST]
-    if not found:
-        st.info("No table fits, or this role may read none.", icon=":material/search_off:")
-        return
-    frame = pd.DataFrame(
-        [
-            {"Schema": t.schema_name or "", "Table": t.table_name, "Rows, estimated": t.rows, "Comment": t.comment or ""}
-            for t in found
-        ]
-    )
-    event = st.dataframe(
-        frame,
-        key=session.wkey("connector", "tables", wanted),
-        hide_index=True,
-        on_select="rerun",
-        selection_mode="multi-row",
-        height=tables.height(len(frame)),
-        column_config=tables.columns(frame),
-        alt="Tables that this role may read",
-    )
-    chosen = [(found[i].schema_name, found[i].table_name) for i in event.selection.rows if i < len(found)]
-    st.caption(f"{tables.count_line(len(found), len(task.result), 'table')}, {figures.count(len(chosen))} picked.")
-    _next(chosen)
-
-
-def _files(state: ConnectorWizard) -> None:
-    text = st.text_area(
-        "Files, one a line",
-        key="connector-files",
-        height=120,
-        placeholder="sales/2026/*.parquet\ncustomers.csv",
-        help="Relative to the folder in the bucket. A pattern becomes one table.",
-    )
-    names = [line.strip() for line in str(text or "").splitlines() if line.strip()]
-    _next([(None, name) for name in names])
-
-
-def _next(chosen: list[tuple[str | None, str]]) -> None:
-    st.button(
-        f"Go on with {figures.counted(len(chosen), 'table')}" if chosen else "Go on",
-        key="connector-next",
-        type="primary",
-        disabled=not chosen,
-        on_click=_picked,
-        args=(chosen,),
-    )
-
-
-@careful
-def _picked(chosen: list[tuple[str | None, str]]) -> None:
-    state = session.held().wizard
-    if isinstance(state, ConnectorWizard):
-        state.picked, state.loading = chosen, True
 
 
 # -- load ----------------------------------------------------------------------------------------------------------

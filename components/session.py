@@ -80,6 +80,8 @@ class Held:
     """The import that this tab is at: a FileWizard or a ConnectorWizard, plain data without a secret."""
     unlock_round: int = 0
     """Part of the password fields' keys of connectors that are unlocked."""
+    checks: dict[str, str] = field(default_factory=dict)
+    """The task that tests or unlocks each connection, by the connection's id."""
     opened_source: str | None = None
     """The source whose tabs are shown on Connect data; None is the active one."""
     desk: DeskRun | None = None

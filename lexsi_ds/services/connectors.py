@@ -119,7 +119,9 @@ class Connectors:
             raise
         return _info(record)
 
-    def unlock(self, actor: Actor, connector_id: str, secrets: Mapping[str, str]) -> ConnectorInfo:
+    def unlock(
+        self, actor: Actor, connector_id: str, secrets: Mapping[str, str], *, cancel: Cancel | None = None
+    ) -> ConnectorInfo:
         """Give again what is kept in memory only, after a restart; tested before it is believed."""
         actor.need("datasets:write")
         record = self._record(actor, connector_id)
@@ -130,8 +132,8 @@ class Connectors:
         VAULT.forget(connector_id)
         VAULT.remember(connector_id, {field: SecretStr(value) for field, value in secrets.items()})
         try:
-            self._ask("test", record.id, record.kind, record.config, record.variables, None)
-        except LexsiError:
+            self._ask("test", record.id, record.kind, record.config, record.variables, cancel)
+        except BaseException:
             VAULT.forget(connector_id)
             raise
         return _info(record)
