@@ -18,6 +18,8 @@ from bench.compare import same_rows
         ([(datetime(2022, 1, 1), 5)], [("2022-01", 5)], False),
         ([("Ann", "Lee", 3)], [("Ann Lee", 3)], False),
         ([(None,)], [(None,)], False),
+        ([("1996-01-01", 3), ("1996-02-01", 4)], [(1, 3), (2, 4)], False),
+        ([(1, 3), (2, 4)], [("1996-01", 3), ("1996-02", 4)], False),
         ([], [], True),
     ],
 )
@@ -34,6 +36,9 @@ def test_equal_results(ours: list, gold: list, ordered: bool) -> None:
         ([(1, 2)], [(1, 2, 3)], False),
         ([(1, "a"), (2, "b")], [(1, "b"), (2, "a")], False),
         ([(0.5,)], [(50.0,)], False),
+        ([("1996-01-01", 3), ("1997-02-01", 4)], [(1, 3), (2, 4)], False),
+        ([("1996-01-01", 3), ("1996-02-01", 4)], [(1, 3), (3, 4)], False),
+        ([("1996-01-01",), ("1996-02-01",)], [("1997-01-01",), ("1997-02-01",)], False),
     ],
 )
 def test_unequal_results(ours: list, gold: list, ordered: bool) -> None:
