@@ -18,6 +18,7 @@ from lexsi_ds.text_to_sql.reading import Analytic, Evidence
 from lexsi_ds.text_to_sql.resolver import Settled, resolve
 from lexsi_ds.text_to_sql.sqltext import Names
 from lexsi_ds.text_to_sql.tagger import Tagged, tag
+from lexsi_ds.text_to_sql.units import is_measured
 from lexsi_ds.text_to_sql.wording import reading_of
 from lexsi_ds.text_to_sql.writer import write
 
@@ -42,7 +43,7 @@ def analytic(
 
 def _strange(tagged: Tagged) -> tuple[str, ...]:
     units = {"czk", "crowns", "crown", "kc", "percent", "pct"}
-    return tuple(w for w in tagged.unknown if w.casefold() not in units)
+    return tuple(w for w in tagged.unknown if w.casefold() not in units and not is_measured(w))
 
 
 def _count_column(measures: tuple[Measure, ...], main: Measure | None) -> str | None:

@@ -47,6 +47,21 @@ def owning(parser: Parser, i: int) -> int:
     return stop
 
 
+def happened(parser: Parser, i: int) -> int:
+    """ "been renovated", "never shipped": what a column of that name holds, whatever it is."""
+    if not parser.is_named(i, "hint") or not parser.items[i].words[0].endswith("ed") or parser.kind(i - 1) not in ("be", "not"):
+        return i
+    following = parser.skip(i + 1, "be", "of", "in", "by", "since", "before", "after", "between", "to", "from")
+    if parser.kind(following) in ("date", "number") or parser.is_named(following, "value"):
+        return i
+    negated = any(parser.kind(k) == "not" for k in range(max(0, i - 3), i))
+    item = parser.items[i]
+    parser.draft.filters.append(
+        FilterAsk("filled", (item,), negated=negated, column=item, text=item.text, late=is_late(parser))
+    )
+    return i + 1
+
+
 def _lead(parser: Parser, i: int) -> tuple[bool, int]:
     """Whether a list of belongings starts here, whether they must be absent, and where the list goes on."""
     kind = parser.kind(i)
@@ -129,7 +144,7 @@ def _belongs(parser: Parser, i: int) -> bool:
 
 def _missing(parser: Parser, i: int, start: int, *, negated: bool) -> int:
     """ "without a composer", "with a basement": whether a column is filled."""
-    if not parser.is_named(start, "column") or parser.is_named(start, "entity", "value", "metric", "segment", "extreme"):
+    if not parser.is_named(start, "column", "hint") or parser.is_named(start, "entity", "value", "metric", "segment", "extreme"):
         return i
     following = parser.skip(start + 1, "be", "of", "in", "than")
     if parser.kind(following) in (*_TESTS, "between", "number", "date", "versus", "percent", "older", "younger"):

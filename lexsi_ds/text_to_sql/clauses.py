@@ -8,6 +8,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from lexsi_ds.text_to_sql import units
 from lexsi_ds.text_to_sql.dates import Span
 from lexsi_ds.text_to_sql.draft import FilterAsk, HavingAsk
 from lexsi_ds.text_to_sql.rules import is_late
@@ -21,8 +22,16 @@ _POSTFIX = ("at_least", "at_most")
 
 
 def comparison(parser: Parser, i: int) -> int:
-    """ "above 9000", "between 5 and 10", "at least 10 loans", "10 or more", "3 bedrooms"."""
+    """ "above 9000", "between 5 and 10", "at least 10 loans", "10 or more", "3 bedrooms", "lasting over ten minutes"."""
     column, start = _column_before(parser, i)
+    lasts = parser.kind(start) == "lasts"
+    if lasts:
+        start = parser.skip(start + 1, "of", "be")
+        stop = parser.skip(start, "more", "less", "at_least", "at_most", "than", "between")
+        if parser.kind(stop) not in ("number", "date") or not (_is_unit(parser, stop + 1) or parser.kind(stop + 1) == "grain"):
+            return i
+        if parser.kind(start) == "number" and parser.kind(start + 1) not in _POSTFIX:
+            return _compared(parser, i, None, "=", (parser.items[start].value or 0.0,), start + 1)
     test, stop = _test_at(parser, start)
     if test is None:
         return _plain_number(parser, i)
@@ -65,6 +74,8 @@ def _numbers_at(parser: Parser, i: int, count: int) -> tuple[tuple[float, ...], 
             return (), i
         numbers.append(item.value)
         i += 1
+        if len(numbers) < count and parser.kind(i) == "mark" and parser.items[i].text in ("-", "–"):
+            i += 1
         if parser.kind(i) in _POSTFIX and count == 1:
             i += 1
         if len(numbers) < count:
@@ -110,6 +121,8 @@ def _was_measure(parser: Parser, i: int) -> bool:
 
 def _is_unit(parser: Parser, i: int) -> bool:
     item = parser.items[i] if i < len(parser.items) else None
+    if item is not None and item.kind in ("unknown", "grain") and units.is_measured(item.text):
+        return True
     return (
         item is not None
         and item.kind in ("unknown", "mark")
@@ -166,7 +179,7 @@ def _is_top(parser: Parser, i: int) -> bool:
 def days(parser: Parser, i: int) -> int:
     """ "in 1997", "before 1950", "between 1994 and 1996", "since May 1995", a date column or verb just before it included."""
     column, start = None, i
-    if parser.is_named(i, "column", "verb", "hint"):
+    if parser.is_named(i, "verb", "hint") or (parser.is_named(i, "column") and _is_dated(parser.items[i])):
         start = parser.skip(i + 1, "be", "of")
         column = parser.items[i]
     lead = parser.kind(start)
@@ -186,6 +199,11 @@ def days(parser: Parser, i: int) -> int:
     text = " ".join(item.text for item in parser.items[i:stop])
     parser.draft.filters.append(FilterAsk("days", span=span, column=column, text=text, late=is_late(parser)))
     return stop
+
+
+def _is_dated(item: Item) -> bool:
+    """Whether a name can be a date, or a year kept as a number."""
+    return any(s.role == "time" or "year" in s.label.split() for s in item.of("column"))
 
 
 def _range(parser: Parser, lead: str, first: Span, i: int) -> tuple[Span, int] | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lexsi_ds.knowledge.model import ColumnModel, TableModel
 from lexsi_ds.knowledge.thesaurus import NO, PEOPLE, YES
 from lexsi_ds.knowledge.words import fold, singular
-from lexsi_ds.text_to_sql import subqueries
+from lexsi_ds.text_to_sql import subqueries, units
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import FilterAsk
 from lexsi_ds.text_to_sql.joins import routes
@@ -87,7 +87,10 @@ def _segment(r: Resolver, ask: FilterAsk) -> list[Predicate]:
 
 def _value(r: Resolver, ask: FilterAsk) -> Predicate:
     first = ask.items[0]
-    sense = r.scope.pick(first, _of_column(r, first.of("value"), ask.column, ask.text), r.mentioned)
+    senses = _of_column(r, first.of("value"), ask.column, ask.text)
+    if ask.by:
+        senses = tuple(s for s in senses if s.table != r.base) or senses
+    sense = r.scope.pick(first, senses, r.mentioned)
     values = [sense.value]
     for item in ask.items[1:]:
         same = [s for s in item.of("value") if (s.table, s.column) == (sense.table, sense.column)]
@@ -243,7 +246,10 @@ def _compared_column(r: Resolver, ask: FilterAsk) -> tuple[ColumnModel, Ref]:
     table = r.model.table(r.base)
     own = r.model.of_table(r.base)
     unit = ask.unit
-    if unit is not None and unit.kind == "grain":
+    if unit is not None and units.is_measured(unit.text):
+        fitting = [c for c in own if units.factor(unit.text, c.unit or "") is not None]
+        fitting = [c for c in fitting if c.name == table.size] or fitting
+    elif unit is not None and unit.kind == "grain":
         fitting = [c for c in own if c.unit in ("months",)]
     elif unit is not None and unit.text.casefold() in _MONEY:
         fitting = [c for c in own if c.unit == "CZK"]
@@ -285,6 +291,9 @@ def _factor(ask: FilterAsk, column: ColumnModel) -> float:
         return 1
     if said in ("%", "percent", "pct") and column.unit == "%":
         return 1
+    scale = units.factor(said, column.unit or "")
+    if scale is not None:
+        return scale
     grain = {"months": "month", "month": "month", "years": "year", "year": "year"}.get(said)
     if grain and column.unit == "months":
         return _PER_MONTH[grain]

@@ -69,6 +69,8 @@ class FilterAsk:
     per: Item | None = None
     """The group that those other rows share with this one: "of their own department"."""
     factor: float = 1.0
+    by: bool = False
+    """Whether "by" stands before the value: whose the rows are, not what they are called."""
 
 
 @dataclass(frozen=True)

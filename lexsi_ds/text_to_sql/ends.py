@@ -55,8 +55,9 @@ def _extreme(parser: Parser, i: int) -> int:
 
 def _superlative(parser: Parser, i: int, *, descending: bool) -> int:
     stop = parser.skip(i + 1, "of", "all")
-    if parser.kind(stop) == "and" and parser.kind(stop + 1) in SUPERLATIVES:
-        return _both_ends(parser, i, stop)
+    found = several(parser, i)
+    if found > i:
+        return found
     fn: Fn | None = None
     if parser.kind(i) in ("most", "least"):
         stop = max(stop, values(parser, stop))
@@ -75,6 +76,10 @@ def _superlative_behind(parser: Parser, i: int, *, descending: bool) -> int:
     """ "who earns the most": the figure comes before its superlative."""
     columns = parser.draft.columns
     which = parser.draft.which
+    verb = parser.items[i - 1] if i else None
+    if parser.kind(i) in ("most", "least") and verb is not None and verb.of("verb") and parser.draft.verbs[-1:] == [verb]:
+        parser.draft.order.append(OrderAsk(descending, parser.draft.verbs.pop(), "sum"))
+        return parser.skip(i + 1, "sum")
     last = parser.kind(i + 1) in ("", "mark") or parser.kind(parser.skip(i + 1, "and")) in ("by", "each", "which", "")
     if which is not None and which.of("entity") and last and parser.kind(i - 1) in ("be", "sense", "each", "with"):
         parser.draft.order.append(OrderAsk(descending, which, word=parser.items[i].words[-1]))
@@ -85,15 +90,18 @@ def _superlative_behind(parser: Parser, i: int, *, descending: bool) -> int:
     return i
 
 
-def _both_ends(parser: Parser, i: int, middle: int) -> int:
-    """ "smallest and biggest monthly payment"."""
-    stop = parser.skip(middle + 2, "of", "all")
-    if not parser.is_named(stop, "column"):
+def several(parser: Parser, i: int) -> int:
+    """ "smallest, average and biggest monthly payment"."""
+    fns: list[Fn] = []
+    stop = i
+    while parser.kind(stop) in (*SUPERLATIVES, *AGGREGATES):
+        kind = parser.kind(stop)
+        fns.append(AGGREGATES[kind] if kind in AGGREGATES else "maximum" if SUPERLATIVES[kind] else "minimum")
+        stop = parser.skip(stop + 1, "and", "mark")
+    stop = parser.skip(stop, "of", "all")
+    if len(fns) < 2 or not parser.is_named(stop, "column") or parser.is_named(stop, "extreme"):
         return i
-    for kind in (parser.kind(i), parser.kind(middle + 1)):
-        parser.draft.measures.append(
-            MeasureAsk("maximum" if SUPERLATIVES[kind] else "minimum", parser.items[stop], cue=kind)
-        )
+    parser.draft.measures += [MeasureAsk(fn, parser.items[stop], cue=fn) for fn in fns]
     return stop + 1
 
 
@@ -113,10 +121,18 @@ def limit(parser: Parser, i: int) -> int:
         draft.place = _PLACES[parser.items[i].words[0]]
         return i + 1
     ranked = parser.kind(i + 1) in (*SUPERLATIVES, "worst", "best") or parser.is_named(i + 1, "extreme")
-    if parser.kind(i) == "number" and ranked:
+    if parser.kind(i) == "number" and (ranked or _ranked_behind(parser, i)):
         draft.limit = _whole(parser.items[i].value)
         return i + 1
     return i
+
+
+def _ranked_behind(parser: Parser, i: int) -> bool:
+    """ "five artists with the most tracks"."""
+    if not parser.is_named(i + 1, "entity", "column", "role") or parser.kind(i + 2) not in ("with", "by", "of", "which", "rank"):
+        return False
+    stop = parser.skip(i + 2, "with", "by", "of", "which", "rank")
+    return parser.kind(stop) in (*SUPERLATIVES, "worst", "best") or parser.is_named(stop, "extreme")
 
 
 def _whole(value: float | None) -> int | None:

@@ -24,6 +24,8 @@ def group(parser: Parser, i: int) -> int:
             return i + 1
         return i
     stop = parser.skip(i + 1, "distinct", "of", "all")
+    if parser.kind(i) == "by" and parser.items[i].text.casefold() == "by" and _names_value(parser, stop):
+        return stop
     counted = parser.skip(stop + 1, "of", "all")
     figure = (
         parser.kind(stop) == "count" and parser.is_named(counted, "column") and not parser.is_named(counted, "entity")
@@ -46,6 +48,14 @@ def group(parser: Parser, i: int) -> int:
             break
         stop = following
     return stop if len(parser.draft.groups) > before else i
+
+
+def _names_value(parser: Parser, i: int) -> bool:
+    """ "albums by Iron Maiden": whose they are, and nothing to group by."""
+    if not parser.is_named(i, "value") or parser.is_named(i, "column", "entity", "metric"):
+        return False
+    following = parser.skip(i + 1, "and", "or", "versus")
+    return following == i + 1 or not parser.is_named(following, "value")
 
 
 def _one_group(parser: Parser, i: int) -> tuple[GroupAsk | None, int]:

@@ -127,7 +127,11 @@ def measures_of(r: Resolver, ask: MeasureAsk) -> list[Measure]:
     if target is None:
         r.note("count", f"count(*) of {r.base}")
         return [count_rows(r)]
-    if target.of("metric"):
+    if target.of("metric") and (ask.fn == "rate" or not target.of("column")) and _is_base_column(r, target):
+        ask = MeasureAsk("sum", target, ask.of, cue=ask.cue)
+    elif target.of("verb") and ask.fn == "sum" and not target.of("column"):
+        return [_of_verb(r, target)]
+    elif target.of("metric"):
         sense = next((s for s in target.of("metric") if s.table == r.base), target.of("metric")[0])
         metric = next((m for m in r.model.metrics if m.id == sense.value), None)
         if metric is None:
@@ -139,6 +143,20 @@ def measures_of(r: Resolver, ask: MeasureAsk) -> list[Measure]:
         return [_of_entity(r, ask, target)]
     column, ref = r.column_of(target, ask.of)
     return [_of_column(r, ask, target, column, ref)]
+
+
+def _is_base_column(r: Resolver, item: Item) -> bool:
+    """Whether a named figure is kept as a column of the counted table, and is not worked out there."""
+    return all(s.table != r.base for s in item.of("metric")) and any(s.table == r.base for s in item.of("column"))
+
+
+def _of_verb(r: Resolver, item: Item) -> Measure:
+    """ "which district borrowed the most": the size of what was done."""
+    table = r.model.table(r.base)
+    if table.size is None:
+        raise NotUnderstood((item.text,), f"it does not say which figure of {table.plural}")
+    column = r.names.column(table.name, table.size)
+    return _of_column(r, MeasureAsk("sum", item, cue=item.text), item, column, r.scope.own(table.size))
 
 
 def _counted(r: Resolver, ask: MeasureAsk, target: Item) -> Measure:

@@ -23,6 +23,8 @@ def versus(parser: Parser, i: int) -> int:
     column, start = None, i
     if parser.is_named(i, "column"):
         column, start = parser.items[i], parser.skip(i + 1, "be", "of")
+    elif parser.kind(i) == "lasts":
+        start = i + 1
     if parser.kind(start) not in _TESTS:
         return i
     test = parser.items[start]

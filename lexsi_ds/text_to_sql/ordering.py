@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from lexsi_ds.knowledge.model import ColumnModel
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
-from lexsi_ds.text_to_sql.draft import OrderAsk
+from lexsi_ds.text_to_sql.draft import Draft, OrderAsk
 from lexsi_ds.text_to_sql.logical import Dimension, Measure, Order, Ref
+from lexsi_ds.text_to_sql.sqltext import Names
 from lexsi_ds.text_to_sql.tagger import Item
 from lexsi_ds.text_to_sql.wording import slug
 
@@ -68,6 +69,8 @@ def _measure_meant(r: Resolver, ask: OrderAsk, measures: list[Measure]) -> Measu
         return main_measure(measures)
     if ask.target.of("metric"):
         return next((m for m in measures if m.fn == "rate"), main_measure(measures))
+    if ask.target.of("verb"):
+        return main_measure(measures)
     if ask.fn == "count":
         return next((m for m in measures if m.fn in ("count", "count_distinct")), None)
     columns = {(s.table, s.column) for s in ask.target.of("column")}
@@ -116,6 +119,20 @@ def order_rows(r: Resolver) -> tuple[list[Order], int | None, bool, list[Dimensi
         if n not in {o.name for o in orders}
     ]
     return orders, draft.limit, ties, columns
+
+
+def show_beside(draft: Draft, names: Names) -> None:
+    """ "the ten least populated districts with their number of inhabitants": the figure of each row is shown, not summed."""
+    ranked = [o for o in draft.order if o.target is not None and o.fn is None]
+    if not ranked or draft.groups or not (draft.limit is not None or draft.rows or draft.entities):
+        return
+    for ask in list(draft.measures):
+        if ask.fn != "count" or ask.target is None or ask.distinct:
+            continue
+        columns = [names.column(s.table, s.column) for s in ask.target.of("column")]
+        if columns and not ask.target.of("entity") and all(c.role == "measure" for c in columns):
+            draft.measures.remove(ask)
+            draft.columns.append(ask.target)
 
 
 def finds_rows(r: Resolver) -> bool:

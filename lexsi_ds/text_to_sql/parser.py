@@ -65,6 +65,7 @@ class Parser:
             self.take_window,
             self.take_bands,
             self.take_owning,
+            self.take_happened,
             self.take_versus,
             self.take_comparison,
             self.take_date,
@@ -138,6 +139,9 @@ class Parser:
     def take_owning(self, i: int) -> int:
         return belongings.owning(self, i)
 
+    def take_happened(self, i: int) -> int:
+        return belongings.happened(self, i)
+
     def take_versus(self, i: int) -> int:
         return nested.versus(self, i)
 
@@ -173,6 +177,11 @@ class Parser:
         kind = self.kind(i)
         if kind not in AGGREGATES:
             return i
+        if kind in ("count", "sum") and i + 1 == len(self._said()) and self.draft.order and self.kind(i - 1) == "and":
+            return i + 1  # "..., and how much?"
+        several = ends.several(self, i)
+        if several > i:
+            return several
         fns: list[Fn] = [AGGREGATES[kind]]
         stop = i + 1
         while self.kind(stop) in ("and", "mark") and self.kind(stop + 1) in AGGREGATES:
@@ -265,8 +274,34 @@ class Parser:
             return i
         return i + 1
 
+    def _said(self) -> tuple[Item, ...]:
+        """The items without the marks at the end."""
+        items = self.items
+        while items and items[-1].kind == "mark":
+            items = items[:-1]
+        return items
+
+    def _of_the_column(self, i: int) -> bool:
+        """ "earn a month", "monthly income per month": the period is in the column's own name."""
+        before = self.items[i - 1] if i else None
+        if before is not None and before.kind == "by":
+            before = self.items[i - 2] if i > 1 else None
+        grain = GRAINS.get(self.items[i].words[0]) if len(self.items[i].words) == 1 else None
+        labels = [s.label.split() for s in before.of("column")] if before is not None else []
+        return grain is not None and bool(labels) and all(grain in w or f"{grain}ly" in w for w in labels)
+
+    def _has_period(self, i: int) -> bool:
+        """Whether a date or a period comes later."""
+        return any(x.kind in ("date", "grain") for x in self.items[i:]) or any(g.grain for g in self.draft.groups)
+
     def take_glue(self, i: int) -> int:
         kind, draft = self.kind(i), self.draft
+        if kind == "grain" and self._of_the_column(i):
+            return i + 1
+        if kind == "echo" and draft.order:
+            return i + 1
+        if kind == "new" and (any(f.kind == "days" for f in draft.filters) or draft.window or self._has_period(i)):
+            return i + 1
         if kind == "trend":
             draft.trend = self.items[i].text
             return i + 1

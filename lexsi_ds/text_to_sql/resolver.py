@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 
 from lexsi_ds.knowledge.model import ColumnModel, Metric
 from lexsi_ds.knowledge.values import ValueIndex
-from lexsi_ds.text_to_sql import conditions, ranking, tops, windows_of
+from lexsi_ds.text_to_sql import conditions, ordering, ranking, tops, windows_of
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import Draft, FilterAsk, MeasureAsk
 from lexsi_ds.text_to_sql.grouping import settle_groups
+from lexsi_ds.text_to_sql.joins import routes
 from lexsi_ds.text_to_sql.lexicon import Sense
 from lexsi_ds.text_to_sql.logical import Dimension, Having, Logical, Measure, Order, Predicate, Ref
 from lexsi_ds.text_to_sql.measuring import measures_of, settle_measures
@@ -55,6 +56,7 @@ class Resolver:
         self.related = draft.relation is not None
         ranking.relate(draft, names)
         ranking.rank_by(draft, names)
+        ordering.show_beside(draft, names)
         self.evidence: list[Evidence] = []
         self.metric: Metric | None = None
         self.role_tests: list[Predicate] = []
@@ -122,6 +124,7 @@ class Resolver:
             self._base_of_measures,
             self._base_of_order,
             self._base_of_having,
+            self._base_of_counted,
             self._base_of_nouns,
             self._base_of_filters,
         ):
@@ -135,7 +138,7 @@ class Resolver:
             if ask.target is None:
                 continue
             if ask.target.of("metric"):
-                return ask.target.of("metric")[0].table
+                return self._metric_table(ask.target)
             if ask.fn == "count" and ask.target.of("entity", "role") and not ask.distinct:
                 return self.entity_table(ask.target)
         for ask in self.draft.measures:
@@ -149,9 +152,11 @@ class Resolver:
             if ask.target is None:
                 continue
             if ask.target.of("metric"):
-                return ask.target.of("metric")[0].table
+                return self._metric_table(ask.target)
             if ask.fn == "count" and ask.target.of("entity"):
                 return self.entity_table(ask.target)
+            if ask.target.of("verb") and ask.fn == "sum":
+                return ask.target.of("verb")[0].table
             if ask.fn is not None and ask.target.of("column"):
                 return self.column_table(ask.target)
         return None
@@ -160,6 +165,12 @@ class Resolver:
         grouped = bool(self.draft.groups or self.draft.which or self.draft.columns)
         counted = [h for h in self.draft.having if h.fn == "count"]
         return self.entity_table(counted[0].target) if counted and grouped else None
+
+    def _base_of_counted(self) -> str | None:
+        """ "how many running loans": the table of what is counted by a value."""
+        counted = self.draft.counted
+        tables = {s.table for s in counted.of("value", "segment")} if counted is not None and self.draft.pending else set()
+        return next(iter(tables)) if len(tables) == 1 else None
 
     def _base_of_nouns(self) -> str | None:
         for item in (
@@ -180,7 +191,25 @@ class Resolver:
         if counted is not None and len({s.table for s in counted.of("value", "segment")}) == 1:
             return counted.of("value", "segment")[0].table
         tables = {s.table for f in self.draft.filters for i in f.items[:1] for s in i.of("value", "segment")}
+        if not tables:
+            tables = {s.table for f in self.draft.filters if f.column for s in f.column.of("column", "verb", "hint")}
         return next(iter(tables)) if len(tables) == 1 else None
+
+    def _metric_table(self, item: Item) -> str:
+        """The table of a named figure; of several, the one with the fewest rows that everything else named can be told by."""
+        tables = {s.table for s in item.of("metric")} | {s.table for s in item.of("column")}
+        wanted = {frozenset(s.table for s in i.senses if s.table) for i in self._told_by(item)}
+        ranked = sorted(tables, key=lambda t: (self.model.table(t).rows, t))
+        for table in ranked:
+            near = {t.name for t in self.model.tables if any(not w.back for w in routes(self.model, table, t.name))}
+            if all(not w or w & near for w in wanted):
+                return table
+        return ranked[-1]
+
+    def _told_by(self, item: Item) -> list[Item]:
+        """Everything named beside a figure."""
+        values = [i for f in self.draft.filters for i in f.items if f.kind != "exists"]
+        return [i for i in (*self._nouns(), *self.draft.columns, *self.draft.roles, *values) if i != item]
 
     def entity_table(self, item: Item) -> str:
         people = {p.name for p in self.model.paths}

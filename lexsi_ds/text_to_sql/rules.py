@@ -17,6 +17,7 @@ AGGREGATES: dict[str, Fn] = {
     "median": "median",
     "minimum": "minimum",
     "maximum": "maximum",
+    "deviation": "deviation",
 }
 SUPERLATIVES = {
     "large": True,

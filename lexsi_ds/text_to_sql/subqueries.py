@@ -5,6 +5,7 @@ Such a test never multiplies what is counted: the other rows stay inside a query
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lexsi_ds.knowledge.model import ColumnModel
@@ -230,7 +231,7 @@ def _names_rows(r: Resolver, item: Item) -> bool:
 def _compared(r: Resolver, ask: FilterAsk) -> tuple[ColumnModel, Ref]:
     """What is compared: the column named before, else what the figure is of, else what "longer" means of these rows."""
     if ask.column is not None:
-        return r.column_of(ask.column, filtering=True)
+        return r.column_of(_same_as_figure(ask.column, ask.target), filtering=True)
     if ask.target is not None and not _names_rows(r, ask.target):
         return r.column_of(ask.target, filtering=True)
     if ask.target is not None and r.entity_table(ask.target) != r.base:
@@ -239,6 +240,15 @@ def _compared(r: Resolver, ask: FilterAsk) -> tuple[ColumnModel, Ref]:
     if column is None:
         raise NotUnderstood((ask.text,), f"it does not say which figure of {r.model.table(r.base).plural} to compare")
     return column, r.scope.own(column.name)
+
+
+def _same_as_figure(column: Item, target: Item | None) -> Item:
+    """ "pay more than the average monthly charge": of several things that are paid, the one that is averaged."""
+    if target is None:
+        return column
+    wanted = {(s.table, s.column) for s in target.of("column")}
+    same = tuple(s for s in column.senses if (s.table, s.column) in wanted)
+    return replace(column, senses=same) if same else column
 
 
 def by_word(r: Resolver, comparative: str) -> ColumnModel | None:

@@ -113,8 +113,14 @@ def _item_at(
     named = _sense_at(tokens, i, lexicon)
     if named and token.kind == "number" and named[0] == i + 1 and _is_count(tokens, i, named[1]):
         named = None
+    if named and named[0] == i + 1 and _is_function_word(token, named[1], cues):
+        named = None
     dated = span_at(tokens, i, today)
     cue = _cue_at(tokens, i, cues)
+    if cue and token.word in _SKIPPED and not named and i + 1 < len(tokens):
+        longer = _sense_at(tokens, i + 1, lexicon)
+        if longer and longer[0] > cue[0]:
+            return i + 1, _make("stop", tokens, i, i + 1)
     if named and named[0] >= max(dated[0] if dated else 0, cue[0] if cue else 0):
         same = cue[1] if cue and cue[0] == named[0] else None
         return named[0], _make("sense", tokens, i, named[0], senses=named[1], cue=same, value=token.value)
@@ -132,6 +138,12 @@ def _item_at(
     if hints:
         return i + 1, _make("sense", tokens, i, i + 1, senses=hints)
     return i + 1, _make("unknown", tokens, i, i + 1)
+
+
+def _is_function_word(token: Token, senses: tuple[Sense, ...], cues: Mapping[tuple[str, ...], str]) -> bool:
+    """Whether a short word of grammar only happens to be a code of some column: "on", which is Ontario too."""
+    short = len(token.word) <= 3 and token.kind == "word" and token.text.islower()
+    return short and (token.word in STOP_WORDS or (token.word,) in cues) and all(s.kind == "value" for s in senses)
 
 
 def _is_count(tokens: tuple[Token, ...], i: int, senses: tuple[Sense, ...]) -> bool:

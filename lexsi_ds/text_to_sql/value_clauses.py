@@ -73,6 +73,7 @@ def values(parser: Parser, i: int) -> int:
             of=role,
             whole=_whole(parser, i, stop),
             late=is_late(parser),
+            by=parser.kind(i - 1) == "by",
         )
     )
     return stop

@@ -20,7 +20,12 @@ def window(parser: Parser, i: int) -> int:
     """ "running total of", "year-on-year growth", "how many more or fewer than the year before"."""
     kind = parser.kind(i)
     draft = parser.draft
-    if kind not in _WINDOWS or draft.window not in (None, _WINDOWS[kind]):
+    if kind == "yoy":
+        grain = next((GRAINS[w] for w in parser.items[i].words if w in GRAINS), "year")
+        draft.window_grain, draft.window_text = grain, parser.items[i].text  # type: ignore[assignment]
+        draft.window = draft.window or "growth"
+        return i + 1
+    if kind not in _WINDOWS or (draft.window not in (None, _WINDOWS[kind]) and draft.window_grain is None):
         return i
     item, stop = parser.items[i], parser.skip(i + 1, "of", "in")
     draft.window, draft.window_text = _WINDOWS[kind], item.text  # type: ignore[assignment]

@@ -14,6 +14,7 @@ _FUNCTION_WORDS: dict[str, str] = {
     "median": "median",
     "minimum": "lowest",
     "maximum": "highest",
+    "deviation": "standard deviation of",
 }
 
 

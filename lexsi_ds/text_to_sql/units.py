@@ -1,0 +1,40 @@
+"""Units that a person may say another way than a column is kept in: ten minutes of a column of milliseconds.
+
+Only units of one kind, and only by fixed factors. Money is never converted.
+"""
+
+from __future__ import annotations
+
+_KINDS: tuple[dict[str, float], ...] = (
+    {"ms": 1, "millisecond": 1, "s": 1e3, "sec": 1e3, "second": 1e3, "min": 6e4, "minute": 6e4, "h": 3.6e6, "hr": 3.6e6, "hour": 3.6e6,
+     "day": 8.64e7, "week": 6.048e8},
+    {"byte": 1, "b": 1, "kb": 1e3, "kilobyte": 1e3, "mb": 1e6, "megabyte": 1e6, "gb": 1e9, "gigabyte": 1e9},
+    {"mm": 1, "millimeter": 1, "cm": 10, "centimeter": 10, "m": 1e3, "meter": 1e3, "metre": 1e3, "km": 1e6, "kilometer": 1e6,
+     "kilometre": 1e6, "mile": 1_609_344, "mi": 1_609_344},
+    {"g": 1, "gram": 1, "kg": 1e3, "kilogram": 1e3, "kilo": 1e3, "t": 1e6, "ton": 1e6, "tonne": 1e6},
+    {"month": 1, "year": 12},
+)  # fmt: skip
+_WORDS = frozenset(
+    "millisecond second minute hour sec min day week kilobyte megabyte gigabyte kb mb gb byte km kilometer kilometre meter metre"
+    " mile cm kg kilogram kilo gram ton tonne".split()
+)
+"""Units that are said of a number and are hardly anything else."""
+
+
+def _one(word: str) -> str:
+    plain = word.strip().casefold()
+    return plain[:-1] if plain.endswith("s") and len(plain) > 2 else plain
+
+
+def is_measured(word: str) -> bool:
+    """Whether a word is a unit of time, size, length or weight."""
+    return _one(word) in _WORDS
+
+
+def factor(said: str, kept: str) -> float | None:
+    """By what a number in the unit said is multiplied to be in the column's; None when they are not of one kind."""
+    one, other = _one(said), kept.casefold() if kept.casefold() in ("ms", "s") else _one(kept)
+    for kind in _KINDS:
+        if one in kind and other in kind:
+            return kind[one] / kind[other]
+    return None
