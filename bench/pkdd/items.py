@@ -61,6 +61,8 @@ class Item(BaseModel):
     says: str | None = None
     calls: tuple[Scripted, ...] = ()
     task: Task = Task()
+    context: str = ""
+    """What the person says beside the question; such an item is asked outside a conversation."""
     note: str = ""
 
     @property

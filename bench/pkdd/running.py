@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from bench.asking import Chat, Told, play
+from bench.asking import Chat, Told, ask_once, play
 from bench.pkdd.items import Item, bank, load
 from bench.pkdd.judging import Judge
 from bench.pkdd.scripted import ScriptedPlanner
@@ -61,6 +61,8 @@ class Runner:
     def _told(self, item: Item) -> tuple[Told, ...]:
         if item.calls:
             return (play(self._app, self._handle, item.asked[-1], ScriptedPlanner(item.calls), self._folder),)
+        if item.context:
+            return (ask_once(self._app, self._handle, item.asked[-1], self._folder, hints=item.context),)
         return self._turns(item.asked)[1]
 
     def _turns(self, turns: tuple[str, ...]) -> _Asked:
