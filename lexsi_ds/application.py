@@ -39,6 +39,7 @@ from lexsi_ds.services.finding import Finding
 from lexsi_ds.services.findings import Findings
 from lexsi_ds.services.models import Models
 from lexsi_ds.services.relations import Relations
+from lexsi_ds.services.semantics import Semantics
 from lexsi_ds.services.versions import Refreshed, Versions
 from lexsi_ds.settings import Settings, get_settings
 from lexsi_ds.store.db import Store
@@ -69,6 +70,7 @@ class Application:
         self.findings = Findings(self.store, self.catalog.table, self.sql)
         self.datasets = Datasets(self.store, settings.home, self.sql, self.findings)
         self.relations = Relations(self.store, self.catalog, self.sql)
+        self.semantics = Semantics(self.store, self.catalog, self.sql, self.relations)
         self.versions = Versions(self.store, settings.home, self.catalog, self.findings)
         self.comparisons = Comparisons(self.catalog, self.sql, self.datasets.stats)
         self.artifacts = Artifacts(self.store, settings.home)
@@ -79,7 +81,7 @@ class Application:
         self.connectors = Connectors(settings, self.store, self.pool, self.catalog)
         self.answering = Answering(
             settings, self.sql, self.engine, self.models, self.explanations, self.connectors, relations=self.relations,
-            datasets=self.datasets,
+            datasets=self.datasets, semantics=self.semantics,
         )
         self.answering.activate = self.set_active_source
         self.answering.review_of = self.review

@@ -34,6 +34,7 @@ from lexsi_ds.services.datasets import Datasets
 from lexsi_ds.services.explanations import Explanations
 from lexsi_ds.services.models import Models
 from lexsi_ds.services.relations import Relations
+from lexsi_ds.services.semantics import Semantics
 from lexsi_ds.settings import Settings
 from lexsi_ds.text_to_sql.lexicon import LEXICONS
 from lexsi_ds.text_to_sql.sqltext import Names
@@ -54,19 +55,21 @@ class Answering:
     connectors: Connectors | None = None
     relations: Relations | None = None
     datasets: Datasets | None = None
+    semantics: Semantics | None = None
     activate: Callable[[Actor, str], None] | None = None
     """Makes a source the one that a person works on."""
     review_of: Callable[[Actor], Review] | None = None
     """When a person wants to see a task before it trains."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _llm: LLMClient | None = None
-    _suggested: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _suggested: dict[Hashable, tuple[str, ...]] = field(default_factory=dict)
     _known: OrderedDict[Hashable, Knowledge] = field(default_factory=OrderedDict)
 
     def knowledge(self, handle: DatasetHandle) -> Knowledge:
-        """The semantic model, graph and value index of a snapshot; made once a process for the marks, texts and links it has."""
+        """The semantic model, graph and value index of a snapshot; made once a process for the marks, texts, links,
+        saved version and taught words it has."""
         links = self.relations.for_joins(handle) if self.relations is not None and not is_bank(handle) else ()
-        key = (handle, links)
+        key = (handle, links, self.semantics.state(handle) if self.semantics is not None else None)
         with self._lock:
             found = self._known.get(key)
             if found is not None:
@@ -75,7 +78,8 @@ class Answering:
         def read(sql: str) -> pd.DataFrame:
             return self.sql.frame(handle, sql)
 
-        model = semantic_model(handle, read, links)
+        shaped = self.semantics.model if self.semantics is not None else semantic_model
+        model = shaped(handle, read, links)
         made = Knowledge(model, KnowledgeGraph(model), build_values(handle, model, read))
         with self._lock:
             self._known[key] = made
@@ -86,13 +90,14 @@ class Answering:
     def suggestions(self, handle: DatasetHandle) -> tuple[str, ...]:
         """Questions that a snapshot can answer, at most six."""
         known = self.knowledge(handle)
+        key = (handle.snapshot_id, self.semantics.state(handle) if self.semantics is not None else None)
         with self._lock:
-            found = self._suggested.get(handle.snapshot_id)
+            found = self._suggested.get(key)
         if found is None:
             names, words = Names(handle, known.model), LEXICONS.of(known.model, known.values)
             found = suggestions(names, words, lambda sql: self.sql.frame(handle, sql), how_many=6)
             with self._lock:
-                self._suggested[handle.snapshot_id] = found
+                self._suggested[key] = found
         return found
 
     def context(

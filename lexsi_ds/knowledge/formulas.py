@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.knowledge.distinct import quoted
+from lexsi_ds.knowledge.metric_sql import shape_of
 from lexsi_ds.knowledge.model import ColumnModel, Formula, TableModel
 from lexsi_ds.knowledge.words import of_words, singular, split_name
 
@@ -45,9 +46,10 @@ def _revenue(
     if discount is not None:
         row += f" * (1 - coalesce({quoted(discount.name)}, 0))"
         text += f", less {discount.label}"
+    shape = shape_of(f"SUM({row})")
     return Formula(
         id="revenue" if first else f"{table.name}_revenue", label="revenue", table=table.name, words=_WORDS,
-        expression=f"SUM({row})", row=row, fn="sum", unit=price.unit, text=f"sum of {text}",
+        expression=shape.sql, row=shape.row, fn="sum", unit=price.unit, text=f"sum of {text}",
     )
 
 

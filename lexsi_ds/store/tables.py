@@ -10,7 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-HEAD = "0003"
+HEAD = "0004"
 """The newest migration."""
 LIVE_STATES = ("queued", "running")
 """States in which a run holds the lease of its conversation."""
@@ -148,6 +148,32 @@ relation_choices = sa.Table(
     sa.Column("choice", sa.String, nullable=False),
     sa.Column("chosen_by", sa.String, nullable=False),
     sa.Column("chosen_at", Utc, nullable=False),
+)
+
+semantic_versions = sa.Table(
+    "semantic_versions", metadata,
+    sa.Column("source_id", sa.ForeignKey("sources.id"), primary_key=True),
+    sa.Column("version", sa.Integer, primary_key=True),
+    sa.Column("text", sa.Text),
+    _json("changes"),
+    sa.Column("how", sa.String, nullable=False),
+    sa.Column("person", sa.String, nullable=False),
+    sa.Column("person_name", sa.String, nullable=False),
+    sa.Column("created_at", Utc, nullable=False),
+)
+
+learned_words = sa.Table(
+    "learned_words", metadata,
+    sa.Column("id", sa.String, primary_key=True),
+    sa.Column("source_id", sa.ForeignKey("sources.id"), nullable=False),
+    sa.Column("words", sa.String, nullable=False),
+    _json("meaning"),
+    sa.Column("person", sa.String, nullable=False),
+    sa.Column("person_name", sa.String, nullable=False),
+    sa.Column("created_at", Utc, nullable=False),
+    sa.Column("forgotten_by", sa.String),
+    sa.Column("forgotten_at", Utc),
+    sa.Index("ix_learned_words_source_id", "source_id"),
 )
 
 signing_keys = sa.Table(
