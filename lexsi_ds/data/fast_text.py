@@ -33,7 +33,7 @@ _EXACT = 9e15
 _READ_AS = {"BIGINT": "DOUBLE", "DATE": "TIMESTAMP", "BOOLEAN": "VARCHAR"}
 _CHOICES = {
     "columns", "missing", "decimal", "thousands", "date_order", "encoding", "header_lines", "skip", "keep_empty_rows",
-    "keep_below",
+    "keep_below", "cuts",
 }  # fmt: skip
 _SPACED_NUMBER = re.compile(rb"""[,;|\t\n"]-?\d+(_\d+)+[,;|\t\r\n".eE]""")
 _OFFSET = re.compile(rb":\d\d(?:\.\d+)?[+-]\d\d")
@@ -137,7 +137,8 @@ def _is_clean(found: Loaded) -> bool:
     said = found.options
     if said["encoding"] not in ("utf-8", "utf-8-sig") or found.rejected or found.flagged or said["quote"] not in ('"', ""):
         return False
-    if len(str(said["delimiter"])) != 1 or ord(str(said["delimiter"])) > 127 or said["delimiter"] in "0123456789-+_.x":
+    mark = str(said["delimiter"])
+    if said["cuts"] is not None or len(mark) != 1 or ord(mark) > 127 or mark in "0123456789-+_.x":
         return False
     if said.get("padded") or len(found.typed) != said["width"] or any("empty row" in note for note in found.notes):
         return False

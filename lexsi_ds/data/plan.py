@@ -25,7 +25,7 @@ _THOUSANDS = {",": "comma", ".": "point", " ": "space", "'": "apostrophe"}
 _ORDERS = {"dmy": "day first", "mdy": "month first"}
 FILE_FIELDS = (
     "delimiter", "quote", "escape", "encoding", "decimal", "thousands", "header", "header_lines", "skip", "date_order",
-    "missing", "keep_empty_rows", "keep_below",
+    "missing", "keep_empty_rows", "keep_below", "cuts",
 )  # fmt: skip
 _COLUMN_FIELDS = ("name", "type", "date_order", "missing", "include", "protected", "masked", "identifier")
 
@@ -85,6 +85,8 @@ class ReadPlan(Value):
     missing: tuple[str, ...] = ()
     """Codes that become missing in every column, set by a person."""
     keep_empty_rows: bool = False
+    cuts: tuple[int, ...] = ()
+    """For columns of fixed width: the characters at which they begin, from 1."""
     keep_below: bool = False
     """Whether notes and a total under the table are rows of it."""
     columns: tuple[ColumnPlan, ...] = ()
@@ -114,6 +116,8 @@ class ReadPlan(Value):
         parts = [] if self.format == "text" else [_FORMAT_NAMES[self.format]]
         if self.delimiter is not None:
             parts.append(_DELIMITERS.get(self.delimiter, f"delimiter {self.delimiter!r}"))
+        if self.cuts:
+            parts.append("columns of fixed width")
         if self.encoding is not None:
             parts.append("utf-8 with BOM" if self.encoding == "utf-8-sig" else self.encoding)
         if self.quote == "'":

@@ -22,7 +22,8 @@ _CHUNK = 4 << 20
 _NUMBERS = itertools.count()
 _MOST_PLACED = 200_000
 """More lines than this that do not fit keep DuckDB's own count of lines, and none of them is filled up."""
-REJECT_COLUMNS = '"line", reason, "text", "row", "column"'
+_COLUMNS = """"line", reason, replace("text", chr(31), ' ') AS "text", "row", "column\""""
+"""Our own delimiter, in files cut by blanks, is shown as the blank it was."""
 _FILLED = "SHORT LINE READ WITH MISSING CELLS AT ITS END"
 
 
@@ -38,6 +39,9 @@ class Raw:
     notes: tuple[str, ...] = ()
     flagged: int = 0
     """Entries of ``rejects`` about lines and cells that are in the table, but not as they stood."""
+
+    cuts: tuple[int, ...] | None = None
+    """For a file without a delimiter: where its columns begin, from 1; empty when blanks between them tell."""
 
     def noted(self, *notes: str, rejected: int = 0, flagged: int = 0) -> Raw:
         """With more to say."""
@@ -63,7 +67,7 @@ def scratch_name(_: duckdb.DuckDBPyConnection) -> str:
 
 def rejects_of(table: str) -> str:
     """Query that gives what did not fit into a raw table."""
-    return f"SELECT {REJECT_COLUMNS} FROM {table}_rejects ORDER BY \"line\", \"row\""
+    return f"SELECT {_COLUMNS} FROM {table}_rejects ORDER BY \"line\", \"row\""
 
 
 def create_rejects(con: duckdb.DuckDBPyConnection, table: str) -> None:

@@ -18,6 +18,7 @@ from lexsi_ds.data import several
 from lexsi_ds.data.below import settle_below
 from lexsi_ds.data.decide import Hints
 from lexsi_ds.data.dialect import Dialect, likely_width, marks_of, sniff_dialect, unique_names
+from lexsi_ds.data.fixed_width import DELIMITER, cut_by_blanks, likely_fixed
 from lexsi_ds.data.infer import TextColumn, Typed, infer_columns
 from lexsi_ds.data.marks import Marks
 from lexsi_ds.data.plan import FILE_FIELDS, ColumnPlan, ColumnType, ReadPlan, Suggestion
@@ -30,6 +31,11 @@ __all__ = [
     "Limits", "Loaded", "Raw", "check_width", "chosen_marks", "column_type", "hints_of", "keep_misfits", "literal", "load_raw",
     "load_rows", "plan_of", "quoted", "read_arrow", "read_parquet", "read_text", "scratch_name", "text_parts", "type_raw",
 ]  # fmt: skip
+_FIXED_SUFFIXES = (".txt", ".dat", ".asc", ".prn", "")
+_MAY_BE_FIXED = (
+    "All lines are equally long: if they are columns of fixed width, say at which characters the columns begin (cuts), "
+    "or export the file with a delimiter."
+)
 _TYPES: dict[str, ColumnType] = {
     "VARCHAR": "text", "BIGINT": "integer", "DOUBLE": "decimal", "DATE": "date", "TIMESTAMP": "timestamp",
     "BOOLEAN": "boolean", "INTEGER": "integer", "SMALLINT": "integer", "FLOAT": "decimal", "HUGEINT": "integer",
@@ -80,10 +86,11 @@ def read_text(
     hints = hints_of(options, raw.dialect.delimiter)
     made = type_raw(con, name, raw, hints, options)
     dialect = raw.dialect
+    mark = dialect.delimiter if raw.cuts is None else None if raw.cuts else " "
     said = {
-        "format": "text", "delimiter": dialect.delimiter, "quote": dialect.quote, "escape": dialect.escape,
-        "header": dialect.header, "header_lines": list(dialect.header_lines), "encoding": raw.file.encoding,
-        "width": len(dialect.columns), "padded": dialect.padded,
+        "format": "text", "delimiter": mark, "quote": dialect.quote, "escape": dialect.escape, "header": dialect.header,
+        "header_lines": list(dialect.header_lines), "encoding": raw.file.encoding, "width": len(dialect.columns),
+        "padded": dialect.padded, "cuts": list(raw.cuts) if raw.cuts is not None else None,
         "skipped_lines": dialect.skip, "skip": dialect.first_line - 1, "lines": raw.file.lines,
     }  # fmt: skip
     return replace(made, options=said | made.options)
@@ -165,8 +172,16 @@ def load_raw(
     file = prepare(path, scratch, options.get("encoding"))
     check_width(path, likely_width(file), limits)
     dialect = sniff_dialect(file, path.suffix.lower(), options)
+    blanks = len(dialect.columns) == 1 if "delimiter" not in options else options["delimiter"] in (" ", "space")
+    cut = cut_by_blanks(file, scratch, options) if blanks or options.get("cuts") else None
+    if cut is not None:
+        dialect = sniff_dialect(cut.file, path.suffix.lower(), dict(options) | {"delimiter": DELIMITER, "quote": ""})
+        file = cut.file
+    elif blanks and path.suffix.lower() in _FIXED_SUFFIXES and likely_fixed(file):
+        dialect = replace(dialect, notes=(*dialect.notes, _MAY_BE_FIXED))
     check_width(path, len(dialect.columns), limits)
-    return load_rows(con, path, file, dialect, scratch)
+    raw = load_rows(con, path, file, dialect, scratch)
+    return replace(raw, cuts=cut.cuts) if cut is not None else raw
 
 
 def check_width(path: Path, columns: int, limits: Limits) -> None:
@@ -212,7 +227,7 @@ def read_arrow(
 
 def plan_of(loaded: Loaded, path: Path, member: str | None, options: Mapping[str, Any]) -> ReadPlan:
     """What was found, as a plan; ``options`` are what a person had set before."""
-    known = {k: v for k, v in loaded.options.items() if k in FILE_FIELDS or k == "format"}
+    known = {k: v for k, v in loaded.options.items() if (k in FILE_FIELDS or k == "format") and v is not None}
     chosen = tuple(k for k in options if k in FILE_FIELDS)
     given = {k: options[k] for k in chosen}
     if not known.get("format"):

@@ -18,7 +18,7 @@ from lexsi_ds.errors import BadInput
 FileKind = Literal["text", "json", "excel", "parquet", "sqlite", "duckdb", "zip", "compressed"]
 PathKind = Literal["files", "sqlite", "pkdd"]
 
-TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".asc", ".dat")
+TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".asc", ".dat", ".prn")
 JSON_SUFFIXES = (".json", ".jsonl", ".ndjson", ".geojson")
 EXCEL_SUFFIXES = (".xlsx", ".xlsm", ".xls", ".xlsb", ".ods")
 DUCKDB_SUFFIXES = (".duckdb", ".ddb")

@@ -196,3 +196,42 @@ def test_two_json_files_are_read_at_once(tmp_path: Path, importing: Importing) -
         (tmp_path / f"{name}.json").write_text(json.dumps([{"k": name}, {"k": name * 2}]))
     read = importing("files", tmp_path)
     assert [read.rows(name)[1] for name in ("a", "b", "c")] == [("aa",), ("bb",), ("cc",)]
+
+
+def test_columns_told_by_blanks_are_read(csv: Importing) -> None:
+    assert csv("id name v\n1 a 1.5\n2  b 2.5\n3 c 3.5\n", "t.txt").rows() == [(1, "a", 1.5), (2, "b", 2.5), (3, "c", 3.5)]
+    read = csv("id    name     v\n1     Ann Lee  1.5\n2     Bob      2.5\n3     Cid Roe  3.25\n", "t.txt")
+    assert read.rows()[0] == (1, "Ann Lee", 1.5) and "told by two or more blanks" in read.notes()
+
+
+_FIXED = (
+    "ID   NAME      CITY      AMOUNT\n0001 Ann Lee   New York    12.50\n0002 Bob       Rome       100.00\n"
+    "0003 Cid Roe   San Jose     3.25\n"
+)
+
+
+def test_columns_of_fixed_width_are_cut_and_said(tmp_path: Path, csv: Importing) -> None:
+    read = csv(_FIXED, "t.txt")
+    assert list(read.types()) == ["ID", "NAME", "CITY", "AMOUNT"]
+    assert read.rows()[:2] == [("0001", "Ann Lee", "New York", 12.5), ("0002", "Bob", "Rome", 100.0)]
+    assert "they begin at 1, 6, 16, 26" in read.notes()
+    assert ReadPlan.model_validate(plan([tmp_path / "t.txt"], {})["plans"][0]).said.startswith("columns of fixed width")
+
+
+def test_where_columns_of_fixed_width_begin_can_be_chosen(csv: Importing, tmp_path: Path) -> None:
+    content = "0001Ann  20200131 12.50\n0002Bobby20200201100.00\n0003Cid  20200202  3.25\n"
+    assert "All lines are equally long" in csv(content.replace(" ", "x"), "t.dat").notes()
+    read = csv(content, "t.dat", cuts=(1, 5, 10, 18), header=False)
+    assert read.rows()[1] == ("0002", "Bobby", 20200201, 100.0)
+
+
+def test_a_line_with_a_letter_where_columns_were_cut_is_kept_whole_apart(csv: Importing) -> None:
+    body = "".join(f"{i:04} {'A B' if i % 2 else 'Cid'}       Town{i % 5}    {i * 1.25:8.2f}\n" for i in range(400))
+    read = csv("ID   NAME      TOWN     AMOUNT\n" + body + "0400 A very long name of Town    1.00\n", "t.txt")
+    assert (read.table()["rows"], read.table()["rejected"]) == (400, 1)
+    assert "0400 A very long name of Town" in _kept(read)[0]
+
+
+@pytest.mark.parametrize("content", ["t\n" + "2020-01-01 10:00\n" * 50, "n\n" + "1 234\n" * 50, "name\n" + "Ann Lee\n" * 50])
+def test_one_column_with_blanks_in_its_values_is_not_cut(csv: Importing, content: str) -> None:
+    assert len(csv(content, "t.txt").types()) == 1
