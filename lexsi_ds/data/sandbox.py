@@ -19,60 +19,51 @@ import duckdb
 import pyarrow as pa
 
 from lexsi_ds.data.sql_errors import INTERNAL_PREFIX, readable
+from lexsi_ds.data.warm import Lent, WarmInstance
 from lexsi_ds.errors import BadInput, NotFound, SqlFailed, SqlRefused
 
+Say = Callable[[dict[str, Any]], None]
 BATCH_ROWS = 65_536
 _SELECT, _CREATE = duckdb.StatementType.SELECT, duckdb.StatementType.CREATE
 
 
-class _Warm:
-    """The instance of the snapshot served last, and those to be closed once the answer is out."""
-
-    key: str | None = None
-    instance: duckdb.DuckDBPyConnection | None = None
-    retired: list[duckdb.DuckDBPyConnection] = []  # noqa: RUF012 - one per process on purpose
+_WARM = WarmInstance()
 
 
-def run_query(args: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+def run_query(args: dict[str, Any], say: Say) -> dict[str, Any]:
     """Run ``args["sql"]`` on ``args["tables"]`` ([{name, path}]) and write the rows to the Arrow file ``args["out"]``.
 
     Other arguments: ``threads``, ``memory_mb``, ``spill_mb``, ``result_mb``, ``fresh`` (no instance is reused). Returns
     ``columns`` ([{name, type}]), ``row_count`` and ``seconds``. Raises SqlRefused, SqlFailed, WorkerFailed, NotFound.
     """
     started = time.perf_counter()
-    instance = _instance(args)
-    _Warm.key = _Warm.instance = None
-    try:
-        cursor = instance.cursor()
-        pivoted = start_select(cursor, args["sql"])
-        columns = [{"name": name, "type": str(kind)} for name, kind, *_ in cursor.description or ()]
-        rows = write_arrow(cursor, Path(args["out"]), args["result_mb"] * 2**20, say)
-        cursor.close()
-    except duckdb.Error as error:
-        known = _known_names(instance)
-        _Warm.retired.append(instance)
-        raise readable(error, known) from None
-    except BaseException:
-        _Warm.retired.append(instance)
-        raise
-    if pivoted or args["fresh"]:
-        _Warm.retired.append(instance)
-    else:
-        _Warm.key, _Warm.instance = _key(args), instance
-    return {"columns": columns, "row_count": rows, "seconds": time.perf_counter() - started}
+    sizes = {name: args[name] for name in ("threads", "memory_mb", "spill_mb")}
+    with _WARM.lent(_key(args), lambda: open_instance(args["tables"], **sizes), fresh=args["fresh"]) as lent:
+        try:
+            answer = run_select(lent, args["sql"], args, say)
+        except duckdb.Error as error:
+            raise readable(error, _known_names(lent.instance)) from None
+    return {**answer, "seconds": time.perf_counter() - started}
+
+
+def run_select(lent: Lent, sql: str, args: dict[str, Any], say: Say) -> dict[str, Any]:
+    """Run one SELECT in a lent instance: ``columns`` and ``row_count``; the rows go to ``args["out"]``."""
+    cursor = lent.instance.cursor()
+    lent.spent |= start_select(cursor, sql)
+    columns = [{"name": name, "type": str(kind)} for name, kind, *_ in cursor.description or ()]
+    rows = write_arrow(cursor, Path(args["out"]), args["result_mb"] * 2**20, say)
+    cursor.close()
+    return {"columns": columns, "row_count": rows}
 
 
 def after_task() -> None:
-    """Close what the last task retired: it takes longer than a small query, so it waits until the answer is out."""
-    while _Warm.retired:
-        _Warm.retired.pop().close()
+    """Close what the last task retired."""
+    _WARM.close_retired()
 
 
 def release() -> None:
     """Close the warm instance too, to give its memory back."""
-    if _Warm.instance is not None:
-        _Warm.instance.close()
-    _Warm.key = _Warm.instance = None
+    _WARM.release()
 
 
 def open_instance(
@@ -108,7 +99,7 @@ def open_instance(
 
 
 def write_arrow(
-    cursor: duckdb.DuckDBPyConnection, out: Path, most_bytes: int, say: Callable[[dict[str, Any]], None],
+    cursor: duckdb.DuckDBPyConnection, out: Path, most_bytes: int, say: Say,
 ) -> int:
     """Stream the pending result into ``out`` (under a temporary name until it is whole); returns the row count."""
     partial = out.with_name(out.name + ".tmp")
@@ -124,17 +115,6 @@ def write_arrow(
                                 to_do="Filter or aggregate it, or raise LEXSI_DS_SQL_RESULT_MB.")
     partial.replace(out)
     return rows
-
-
-def _instance(args: dict[str, Any]) -> duckdb.DuckDBPyConnection:
-    """The warm instance when it is of the same snapshot, else a new one."""
-    if not args["fresh"] and _Warm.instance is not None and _Warm.key == _key(args):
-        return _Warm.instance
-    if _Warm.instance is not None:
-        _Warm.retired.append(_Warm.instance)
-        _Warm.instance = None
-    sizes = {name: args[name] for name in ("threads", "memory_mb", "spill_mb")}
-    return open_instance(args["tables"], **sizes)
 
 
 def _key(args: dict[str, Any]) -> str:

@@ -11,7 +11,6 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +21,9 @@ from lexsi_ds.data.connectors.base import Driver, SourceTable
 from lexsi_ds.data.connectors.extensions import connection
 from lexsi_ds.data.profile import profile
 from lexsi_ds.data.readers import Limits, check_width, quoted
-from lexsi_ds.data.sandbox import start_select, write_arrow
+from lexsi_ds.data.sandbox import Say, run_select
 from lexsi_ds.data.sql_errors import readable
+from lexsi_ds.data.warm import WarmInstance
 from lexsi_ds.errors import SqlFailed, SqlRefused
 from lexsi_ds.settings import get_settings
 
@@ -38,15 +38,8 @@ _OURS = (
 )
 """Errors that are about the query; all others are the far side's."""
 
-Say = Callable[[dict[str, Any]], None]
 
-
-class _Warm:
-    """The instance of the tables served last, and those to be closed once the answer is out."""
-
-    key: str | None = None
-    instance: duckdb.DuckDBPyConnection | None = None
-    retired: list[duckdb.DuckDBPyConnection] = []  # noqa: RUF012 - one per process on purpose
+_WARM = WarmInstance()
 
 
 def look(con: duckdb.DuckDBPyConnection, driver: Driver[Any], table: SourceTable, name: str) -> dict[str, Any]:
@@ -87,53 +80,29 @@ def run(driver: Driver[Any], args: dict[str, Any], say: Say) -> dict[str, Any]:
     """Run ``args["sql"]`` on ``args["tables"]`` ([{name, relation}]) and write the rows to ``args["out"]``."""
     started = time.perf_counter()
     sql = guard.check(args["sql"], [each["name"] for each in args["tables"]])
-    key = _key(args)
-    instance = _Warm.instance if _Warm.key == key else None
-    if instance is None:
-        if _Warm.instance is not None:
-            _Warm.retired.append(_Warm.instance)
-        instance = open_live(driver, args)
-    _Warm.key = _Warm.instance = None
-    try:
-        cursor = instance.cursor()
-        pivoted = start_select(cursor, sql)
-        columns = [{"name": name, "type": str(kind)} for name, kind, *_ in cursor.description or ()]
-        rows = write_arrow(cursor, Path(args["out"]), args["result_mb"] * 2**20, say)
-        cursor.close()
-    except duckdb.PermissionException:
-        _Warm.retired.append(instance)
-        raise SqlRefused(
-            "The query asked for something outside its data.", to_do="Only the tables of the active source can be read."
-        ) from None
-    except _OURS as error:
-        known = _known_names(instance)
-        _Warm.retired.append(instance)
-        raise readable(error, known) from None
-    except duckdb.Error as error:
-        _Warm.retired.append(instance)
-        told = driver.readable(error)
-        raise SqlFailed(told.what, where=told.where, to_do=told.to_do) from None
-    except BaseException:
-        _Warm.retired.append(instance)
-        raise
-    if pivoted:
-        _Warm.retired.append(instance)
-    else:
-        _Warm.key, _Warm.instance = key, instance
-    return {"columns": columns, "row_count": rows, "seconds": time.perf_counter() - started}
+    with _WARM.lent(_key(args), lambda: open_live(driver, args)) as lent:
+        try:
+            answer = run_select(lent, sql, args, say)
+        except duckdb.PermissionException:
+            raise SqlRefused(
+                "The query asked for something outside its data.", to_do="Only the tables of the active source can be read."
+            ) from None
+        except _OURS as error:
+            raise readable(error, _known_names(lent.instance)) from None
+        except duckdb.Error as error:
+            told = driver.readable(error)
+            raise SqlFailed(told.what, where=told.where, to_do=told.to_do) from None
+    return {**answer, "seconds": time.perf_counter() - started}
 
 
 def after_task() -> None:
     """Close what the last task retired."""
-    while _Warm.retired:
-        _Warm.retired.pop().close()
+    _WARM.close_retired()
 
 
 def release() -> None:
     """Close the warm instance too."""
-    if _Warm.instance is not None:
-        _Warm.instance.close()
-    _Warm.key = _Warm.instance = None
+    _WARM.release()
 
 
 def open_live(driver: Driver[Any], args: dict[str, Any]) -> duckdb.DuckDBPyConnection:
