@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -84,6 +85,6 @@ class Runner:
 
 
 def _signature(told: Told) -> str:
-    """What a second run must give again: the end, the words, the tools and the rows."""
-    body = [told.state, told.text, [(c.tool, c.ok) for c in told.calls], told.rows]
+    """What a second run must give again: the end, the words without the number of a log line, the tools and the rows."""
+    body = [told.state, re.sub(r"Log id \w+", "", told.text), [(c.tool, c.ok) for c in told.calls], told.rows]
     return json.dumps(body, default=str, sort_keys=True)
