@@ -13,7 +13,7 @@ from typing import Any, cast
 import streamlit as st
 
 from components import session
-from components.safe import plain
+from components.safe import flat, plain
 from components.session import BuilderState
 from lexsi_ds.agent.building import Building
 from lexsi_ds.text_to_sql.builder import FilterLine, Form, GroupLine, MeasureLine, offered
@@ -38,12 +38,6 @@ GRAINS = {None: "as it is", "year": "by year", "quarter": "by quarter", "month":
           "weekday": "by weekday"}  # fmt: skip
 _KINDS = {"figures": "Figures", "list": "List of rows"}
 _FIRST_DAY, _LAST_DAY = date(1000, 1, 1), date(2999, 12, 31)
-
-
-def flat(text: object, limit: int) -> str:
-    """Text for the options of a list, which are no Markdown: one line, cut."""
-    line = " ".join(str(text).split())
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from components.charts import Chart
 from components.plotly_template import CONFIG
 from components.registry import page
 from components.result_chart import MOST_MARKS, result_chart
-from components.safe import plain, safe_md
+from components.safe import flat, plain, safe_md
 from components.sql_text import show_sql
 from lexsi_ds.models.card import ModelCard
 from lexsi_ds.models.engine import CaseExplanation
@@ -100,7 +100,7 @@ def _risk_table(
         selection_mode="single-row",
         height=tables.height(len(shown)),
         column_config=tables.columns(shown) | settings,
-        alt=f"{plain(noun)} rows by probability, highest first",
+        alt=f"{flat(noun)} rows by probability, highest first",
     )
     picked = event.selection.rows
     return ids[picked[0]] if picked and picked[0] < len(ids) else None

@@ -10,7 +10,7 @@ import streamlit as st
 
 from components import figures, session, tables
 from components.problems import careful
-from components.safe import plain
+from components.safe import flat
 from lexsi_ds.application import Application
 from lexsi_ds.data.handle import Column, Table
 from lexsi_ds.errors import LexsiError
@@ -67,7 +67,7 @@ def _texts(app: Application, actor: Actor, table: Table, target: str | None) -> 
             choices,
             index=choices.index(target) if target in choices else 0,
             key=pick,
-            format_func=lambda n: plain(n, 60),
+            format_func=lambda n: flat(n, 60),
             on_change=_set_target,
             args=(app, actor, table, pick),
         )
@@ -97,7 +97,7 @@ def _editor(app: Application, actor: Actor, table: Table, shapes: Mapping[str, l
         height=height,
         on_change=_edited,
         args=(app, actor, table, key),
-        alt=f"Columns of {plain(table.name)}",
+        alt=f"Columns of {flat(table.name)}",
         column_config={
             "Column": st.column_config.TextColumn("Column", width=120),
             "Type": st.column_config.TextColumn("Type", width=78),

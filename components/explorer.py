@@ -12,7 +12,7 @@ from components import explanation_charts, figures, session, tables
 from components.cards import draw_chart, mode
 from components.plotly_template import direction, signed
 from components.problems import careful
-from components.safe import plain
+from components.safe import flat, plain
 from lexsi_ds.application import Application
 from lexsi_ds.errors import NotFound
 from lexsi_ds.models.card import ModelCard
@@ -220,7 +220,7 @@ def values_table(case: CaseExplanation, card: ModelCard) -> None:
         tables.show(
             frame,
             key=session.wkey("values", card.id, case.case_id, case.scale),
-            alt=f"Contributions of all features for case {plain(case.case_id)}",
+            alt=f"Contributions of all features for case {flat(case.case_id)}",
             settings={
                 "Feature": st.column_config.TextColumn("Feature", width=205),
                 "Value": st.column_config.TextColumn("Value", width=75),
@@ -246,7 +246,7 @@ def similar_table(similar: list[dict[str, Any]], card: ModelCard, case_id: str) 
         tables.show(
             frame,
             key=session.wkey("similar", card.id, case_id),
-            alt=f"{plain(noun)} rows like case {plain(case_id)}",
+            alt=f"{flat(noun)} rows like case {flat(case_id)}",
             settings={
                 "Probability": tables.probability_column(width=120),
                 "Distance": st.column_config.NumberColumn("Distance", format="%.1f", width=70),

@@ -11,7 +11,7 @@ import streamlit as st
 from components import exports, figures, session, tables
 from components.problems import careful
 from components.registry import page
-from components.safe import plain
+from components.safe import flat, plain
 from lexsi_ds.application import Application
 from lexsi_ds.models.card import ModelCard
 from lexsi_ds.services.access import Actor
@@ -135,7 +135,7 @@ def _page(card: ModelCard, predictions_id: str, rows: pd.DataFrame, number: int)
         selection_mode="single-row",
         column_config=tables.columns(shown) | settings,
         height=tables.height(len(shown)),
-        alt=f"Predictions of {plain(card.name)}, page {number}",
+        alt=f"Predictions of {flat(card.name)}, page {number}",
     )
     if event.selection.rows:
         case = tables.as_id(rows[entity].iloc[event.selection.rows[0]])

@@ -8,7 +8,7 @@ import streamlit as st
 
 from components import figures, session, tables
 from components.problems import careful
-from components.safe import plain
+from components.safe import flat, plain
 from lexsi_ds.application import Application
 from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.services.access import Actor
@@ -115,14 +115,14 @@ def _add(app: Application, actor: Actor, handle: DatasetHandle) -> None:
         for side, words in (("child", "Rows of"), ("parent", "point to")):
             key = session.wkey("relation", handle.source_id, side)
             name = st.selectbox(
-                words, [t.name for t in handle.tables], key=key, format_func=lambda n: plain(n, 60)
+                words, [t.name for t in handle.tables], key=key, format_func=lambda n: flat(n, 60)
             )
             table = handle.table(name) if name else None
             column = st.selectbox(
                 f"{words} column",
                 [c.name for c in table.columns] if table else [],
                 key=session.wkey(key, name, "column"),
-                format_func=lambda n: plain(n, 60),
+                format_func=lambda n: flat(n, 60),
                 label_visibility="collapsed",
             )
             picked += [name, column]

@@ -29,10 +29,13 @@ _BARE_LINK = re.compile(r"\b(https?|ftp|mailto|xmpp)(?=:)|\b(www)(?=\.)", re.IGN
 
 def plain(text: object, limit: int = 300) -> str:
     """``text`` so that Markdown draws it letter by letter, on one line, cut at ``limit`` characters with an ellipsis."""
-    flat = " ".join(str(text).replace("\x00", "").split())
-    if len(flat) > limit:
-        flat = flat[: limit - 1].rstrip() + "…"
-    return _letters(flat)
+    return _letters(flat(text, limit))
+
+
+def flat(text: object, limit: int = 300) -> str:
+    """``text`` on one line, cut at ``limit``, for places that draw no Markdown: options of select boxes, ``alt``, placeholders."""
+    line = " ".join(str(text).replace("\x00", "").split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
 def safe_md(text: str) -> str:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from components import columns, figures, problems, relationships, session, sql_editor, tables, versions
 from components.registry import page
-from components.safe import plain
+from components.safe import flat, plain
 from lexsi_ds.application import Application
 from lexsi_ds.data.handle import DatasetHandle, Table
 from lexsi_ds.services.access import Actor
@@ -73,7 +73,7 @@ def _preview(app: Application, actor: Actor, handle: DatasetHandle) -> None:
         tables.show(
             rows,
             key=session.wkey("preview", table.dataset_id, table.version),
-            alt=f"First rows of {plain(table.name)}",
+            alt=f"First rows of {flat(table.name)}",
         )
 
 

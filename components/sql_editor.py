@@ -13,7 +13,7 @@ import streamlit as st
 from components import exports, figures, session, sql_words, tables
 from components.frame import progress_of
 from components.problems import careful
-from components.safe import plain
+from components.safe import flat, plain
 from lexsi_ds.application import Application
 from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.data.sql import SqlResult
@@ -44,7 +44,7 @@ def _schema(handle: DatasetHandle, key: str) -> None:
         "Table",
         [t.name for t in handle.tables],
         key=session.wkey(key, "table"),
-        format_func=lambda n: plain(n, 60),
+        format_func=lambda n: flat(n, 60),
         label_visibility="collapsed",
         persist_state="session",
     )

@@ -10,7 +10,7 @@ import streamlit as st
 
 from components import figures, session, tables
 from components.problems import careful
-from components.safe import plain
+from components.safe import flat, plain
 from lexsi_ds.application import Application
 from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.services.access import Actor
@@ -118,7 +118,7 @@ def _rows(app: Application, actor: Actor, before: DatasetHandle, after: DatasetH
         index=None,
         key=session.wkey("versions", after.source_id, "rows"),
         placeholder="Choose a table",
-        format_func=lambda n: plain(n, 60),
+        format_func=lambda n: flat(n, 60),
         width=316,
     )
     if name is None:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from components import figures, problems, session, tables, wizard
 from components.frame import progress_of
-from components.safe import plain
+from components.safe import flat, plain
 from components.wizard import FileWizard
 from lexsi_ds.application import Application
 from lexsi_ds.data.plan import Preview, ReadPlan
@@ -80,17 +80,22 @@ def _pick(plans: list[ReadPlan], state: FileWizard) -> int:
     bad = sum(bool(p.error) for p in plans)
     note = f", {figures.count(bad)} cannot be read" if bad else ""
     st.caption(f"{figures.counted(len(plans), 'table')}{note}. Look at each; what is changed holds for that table.")
-    marks = {True: ":material/error: ", False: ""}
     chosen = st.selectbox(
         "Table",
         range(len(plans)),
         index=min(state.at, len(plans) - 1),
         key="wizard-table",
-        format_func=lambda i: f"{marks[bool(plans[i].error)]}{plain(plans[i].table, 50)}: {plain(plans[i].said, 90)}",
+        format_func=lambda i: option(plans[i]),
         label_visibility="collapsed",
     )
     state.at = int(chosen or 0)
     return state.at
+
+
+def option(plan: ReadPlan) -> str:
+    """A table in the list of tables: its name and how it is read, or that it is left out."""
+    said = f"left out, {flat(plan.path.name, 60)} cannot be read" if plan.error else flat(plan.said, 90)
+    return f"{flat(plan.table, 50)}: {said}"
 
 
 def _table(app: Application, actor: Actor, state: FileWizard, index: int) -> None:
@@ -140,7 +145,7 @@ def _option(plan: ReadPlan, option: str, index: int, number: int) -> None:
         now = getattr(plan, option)
         options = list(names) if now in names else [now, *names]
         st.selectbox(
-            label, options, index=options.index(now), format_func=lambda v: names.get(v, plain(repr(v))), **given
+            label, options, index=options.index(now), format_func=lambda v: names.get(v, flat(repr(v))), **given
         )
 
 
@@ -221,7 +226,7 @@ def _columns(plan: ReadPlan, index: int, number: int) -> None:
         disabled=["Noticed"],
         on_change=wizard.edit_columns,
         args=(index, key),
-        alt=f"Columns of {plain(plan.table)} as they will be read",
+        alt=f"Columns of {flat(plan.table)} as they will be read",
         column_config={
             "Read": st.column_config.CheckboxColumn("Read", width=75),
             "Type": st.column_config.SelectboxColumn("Type", options=[*TYPES, "other"], required=True, width=100),
