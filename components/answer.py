@@ -139,7 +139,7 @@ def _finish(app: Application, actor: Actor, source_id: str, conversation_id: str
         icon=":material/tune:",
         key=session.wkey("build", view.run_id),
         on_click=builder.on_open,
-        args=(app.building(handle), view.run_id, offer.get("logical"), tuple(offer.get("words") or ())),
+        args=(app, handle, view.run_id, offer.get("logical"), tuple(offer.get("words") or ())),
     )
 
 
@@ -161,7 +161,7 @@ def _change(app: Application, actor: Actor, source_id: str, conversation_id: str
         type="tertiary",
         key=session.wkey("change", view.run_id),
         on_click=builder.on_open,
-        args=(app.building(handle), view.run_id, logical),
+        args=(app, handle, view.run_id, logical),
     )
 
 

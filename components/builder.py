@@ -41,8 +41,11 @@ def _number(state: BuilderState, part: str) -> None:
 
 
 @problems.careful
-def on_open(building: Building, place: str, logical: dict[str, Any] | None, words: tuple[str, ...] = ()) -> None:
+def on_open(
+    app: Application, handle: DatasetHandle, place: str, logical: dict[str, Any] | None, words: tuple[str, ...] = ()
+) -> None:
     """A button that opens it: empty, or with the query of an answer."""
+    building = app.building(handle)
     open_for(place, building.form_of(logical) if logical else building.start(), words)
 
 

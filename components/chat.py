@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from components import answer, asking, builder, figures, problems, scroll, session
+from components import answer, asking, builder, figures, help_panel, problems, scroll, session
 from components.asking import CONVERSATION, open_conversation
 from components.safe import plain
 from components.timeline import LiveTurn, replay
@@ -101,9 +101,6 @@ def welcome(app: Application, actor: Actor, handle: DatasetHandle, conversation_
         f":gray[Ask about {plain(handle.name)} in plain words. Each answer shows its steps, the SQL it ran and how it read you. "
         "Words it does not understand are named, not guessed.]"
     )
-    with st.container(horizontal=True, gap="small"):
-        build_button(app, handle)
-    builder.panel(app, actor, handle, conversation_id, builder.NEW)
     with st.container(border=True, gap="xxsmall"):
         for i, question in enumerate(app.suggestions(handle)):
             st.button(
@@ -117,6 +114,15 @@ def welcome(app: Application, actor: Actor, handle: DatasetHandle, conversation_
             )
 
 
+def tools(app: Application, actor: Actor, handle: DatasetHandle, conversation_id: str | None) -> None:
+    """Above the box: the help and the query builder, each opening where it stands."""
+    with st.container(horizontal=True, gap="small"):
+        build_button(app, handle)
+        help_panel.button()
+    builder.panel(app, actor, handle, conversation_id, builder.NEW)
+    help_panel.panel(app, actor, handle, conversation_id)
+
+
 def build_button(app: Application, handle: DatasetHandle) -> None:
     """Opens an empty query builder."""
     st.button(
@@ -124,7 +130,7 @@ def build_button(app: Application, handle: DatasetHandle) -> None:
         icon=":material/tune:",
         key="chat-build",
         on_click=builder.on_open,
-        args=(app.building(handle), builder.NEW, None),
+        args=(app, handle, builder.NEW, None),
     )
 
 

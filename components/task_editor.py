@@ -62,15 +62,13 @@ def editor(
     with st.container(border=True, gap="small", key=key), problems.guarded("The task card"):
         tables.card_head("Prediction task", "nothing has been trained yet" if not trained else "change it and train again")
         st.code(task.statement or task.title, language=None, wrap_lines=True)
-        for doubt in reading.doubts:
-            st.warning(plain(doubt, 500), icon=":material/help:")
         draft = TaskDraft.model_validate(reading.draft)
         draft = _target(building, draft, reading, key)
         with titled("For each"):
             st.markdown(f"{plain(task.entity_label)} :gray[by {plain(task.entity_table)}.{plain(task.entity_column)}]")
         with titled("Cut-off"):
             st.markdown(
-                f"only what was known before each {plain(task.entity_label)}'s {plain(task.cutoff_column)}"
+                f"only what was known before each {plain(task.entity_label)}'s own date :gray[({plain(task.cutoff_column)})]"
                 if task.cutoff_column
                 else f":gray[none: {plain(task.entity_table)} has no dates, so nothing proves what was known before the outcome]"
             )
@@ -131,7 +129,7 @@ def _columns(draft: TaskDraft, reading: Predictive, key: str) -> tuple[TaskDraft
     """The columns that are used and those left out; the edited task, and whether every protected one was decided on."""
     task = reading.task
     by_hand = [o for o in task.left_out if o.reason == "by_hand"]
-    may = [o for o in task.left_out if o.approvable]
+    may = sorted((o for o in task.left_out if o.approvable), key=lambda o: o.reason != "protected")
     never = [o for o in task.left_out if not o.approvable and o.reason != "by_hand"]
     with titled("Columns"):
         with st.expander(f"{figures.counted(len(task.features), 'column')} used", type="compact", key=f"{key}-used-box"):

@@ -42,6 +42,8 @@ with guarded("Chat"):
                 chat.welcome(app, actor, handle, conversation_id)
         live = chat.thread(app, actor, handle, conversation_id, turns) if conversation_id else None
         place = st.container()
+        if not live:
+            chat.tools(app, actor, handle, conversation_id)
     with st.bottom, st.columns(SPLIT, gap="medium")[1]:
         chat.box(app, actor, handle, conversation_id, live)
     if live:

@@ -36,6 +36,7 @@ from lexsi_ds.services.models import Models
 from lexsi_ds.services.relations import Relations
 from lexsi_ds.services.semantics import Semantics
 from lexsi_ds.settings import Settings
+from lexsi_ds.text_to_sql.forms import Form, forms, reads
 from lexsi_ds.text_to_sql.lexicon import LEXICONS
 from lexsi_ds.text_to_sql.sqltext import Names
 from lexsi_ds.text_to_sql.suggest import suggestions
@@ -63,6 +64,7 @@ class Answering:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _llm: LLMClient | None = None
     _suggested: dict[Hashable, tuple[str, ...]] = field(default_factory=dict)
+    _forms: dict[str, tuple[Knowledge, tuple[Form, ...]]] = field(default_factory=dict)
     _known: OrderedDict[Hashable, Knowledge] = field(default_factory=OrderedDict)
 
     def knowledge(self, handle: DatasetHandle) -> Knowledge:
@@ -99,6 +101,23 @@ class Answering:
             with self._lock:
                 self._suggested[key] = found
         return found
+
+    def forms(self, handle: DatasetHandle) -> tuple[Form, ...]:
+        """The forms of a question with examples that a snapshot understands; made once for what is known of it."""
+        known = self.knowledge(handle)
+        with self._lock:
+            kept = self._forms.get(handle.snapshot_id)
+        if kept is not None and kept[0] is known:
+            return kept[1]
+        names, words = Names(handle, known.model), LEXICONS.of(known.model, known.values)
+
+        def query(sql: str) -> pd.DataFrame:
+            return self.sql.frame(handle, sql)
+
+        made = forms(known.model, known.values, lambda text: reads(text, names, words, query))
+        with self._lock:
+            self._forms[handle.snapshot_id] = (known, made)
+        return made
 
     def context(
         self,
