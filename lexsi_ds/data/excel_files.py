@@ -95,8 +95,9 @@ def _check_area(path: Path, shown: str) -> None:
             carry = b""
             for chunk in chunks:
                 data = carry + chunk
-                for letters, row in _CELL.findall(data):
-                    rows, columns = max(rows, int(row)), max(columns, _column(letters))
+                found = _CELL.findall(data)
+                rows = max([rows, *map(int, {row for _, row in found})])
+                columns = max([columns, *map(_column, {letters for letters, _ in found})])
                 carry = data[-100:]
             _refuse(rows * columns, shown)
     elif path.suffix.lower() == ".ods":
@@ -142,16 +143,18 @@ def _write(
     filled = False
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
-        merged = _merged_below(cells)
+        merged, least = _merged_below(cells), max(width, 2)
         held: dict[int, str] = {}
         for number, row in enumerate(_rows(cells, most)):
-            texts = [_text(value) for value in row]
+            texts = list(map(_text, row))
             for column, first in merged.get(number, ()):
                 if column < len(texts):
                     held[column] = texts[column] if first else held.get(column, "")
                     texts[column] = held[column]
             filled = filled or any(texts)
-            writer.writerow(texts + [""] * max(width - len(texts), 2 - len(texts)))
+            if len(texts) < least:
+                texts += [""] * (least - len(texts))
+            writer.writerow(texts)
     return path if filled else None
 
 
@@ -188,20 +191,21 @@ def _rows(cells: CalamineSheet, most: int | None) -> Iterator[list[Any]]:
 
 def _text(value: Any) -> str:
     """A cell as text: whole numbers without a decimal part, dates in ISO form, durations as h:mm:ss."""
-    if isinstance(value, bool):
+    kind = type(value)
+    if kind is str:
+        return value.replace("\x00", "").strip("\r\n")
+    if kind is float:
+        return str(int(value)) if -1e15 < value < 1e15 and value == int(value) else repr(value)
+    if kind is dt.date:
+        return value.isoformat()
+    if kind is bool:
         return "true" if value else "false"
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
-    if isinstance(value, dt.datetime):
+    if kind is dt.datetime:
         return value.isoformat(sep=" ")
-    if isinstance(value, dt.date):
-        return value.isoformat()
-    if isinstance(value, dt.time):
-        return value.isoformat()
-    if isinstance(value, dt.timedelta):
+    if kind is dt.timedelta:
         seconds = int(value.total_seconds())
         return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-    return str(value).replace("\x00", "").strip("\r\n")
+    return value.isoformat() if kind is dt.time else str(value).replace("\x00", "").strip("\r\n")
 
 
 def _read(con: duckdb.DuckDBPyConnection, text: Path, name: str, scratch: Path, options: Mapping[str, Any]) -> Loaded:
