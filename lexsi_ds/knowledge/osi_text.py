@@ -17,6 +17,7 @@ from lexsi_ds.knowledge import meanings as mn
 from lexsi_ds.knowledge import osi
 
 MOST_LETTERS = 2_000_000
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 Path = tuple[str | int, ...]
 
 
@@ -97,10 +98,10 @@ def read(text: str) -> tuple[osi.Document | None, list[Issue], Located]:
 
 
 def _composed(text: str) -> tuple[yaml.Node | None, list[Issue]]:
-    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+    for event in yaml.parse(text, Loader=_LOADER):
         if isinstance(event, yaml.AliasEvent):
             return None, [Issue(event.start_mark.line + 1, "anchors and aliases are not read; write the part out")]
-    return yaml.compose(text, Loader=yaml.SafeLoader), []
+    return yaml.compose(text, Loader=_LOADER), []
 
 
 def _plain(node: yaml.Node, path: Path, lines: dict[Path, int], issues: list[Issue]) -> Any:
@@ -136,7 +137,7 @@ def _scalar(node: yaml.Node, path: Path) -> Any:
 def _lines_of_json(node: yaml.Node, path: Path, lines: dict[Path, int]) -> None:
     """The lines of the parts of a JSON text: JSON is YAML too."""
     try:
-        inner = yaml.compose(str(node.value), Loader=yaml.SafeLoader)
+        inner = yaml.compose(str(node.value), Loader=_LOADER)
     except yaml.YAMLError:
         return
     first = node.start_mark.line + (2 if getattr(node, "style", None) in ("|", ">") else 1)

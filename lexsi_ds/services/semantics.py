@@ -64,7 +64,6 @@ class SemanticView:
     """0: nothing was ever saved."""
     saved: bool
     """Whether a file is laid over what is derived."""
-    text: str
     model: SemanticModel
     """Without taught words: what a file is made from."""
     stale: tuple[Stale, ...]
@@ -79,6 +78,7 @@ class Semantics:
         self._catalog, self._sql, self._relations = catalog, sql, relations
         self._rows, self._sources = SemanticRows(store), Sources(store)
         self._bases: OrderedDict[Hashable, SemanticModel] = OrderedDict()
+        self._documents: OrderedDict[tuple[str, int], osi.Document] = OrderedDict()
         self._lock = threading.Lock()
 
     def state(self, handle: DatasetHandle) -> tuple[int, int, int]:
@@ -97,12 +97,19 @@ class Semantics:
         base, links = self._base(handle)
         model, stale, newest = self._saved_over(handle, base, links)
         saved = newest is not None and newest.text is not None
-        text = newest.text if newest and newest.text is not None else osi_text.write(document_of(model, _name(handle)))
         words = tuple(
             TaughtWord(r.id, r.words, meaning_text(_word(r)), r, not fits(model, _word(r))) for r in self._rows.words(source_id)
         )
         number = newest.version if newest else 0
-        return SemanticView(number, saved, text, model, stale, words, self._rows.history(source_id))
+        return SemanticView(number, saved, model, stale, words, self._rows.history(source_id))
+
+    def text(self, actor: Actor, source_id: str) -> str:
+        """The file of a source: the saved one, else one made of what was derived."""
+        handle = self._catalog.handle(actor, source_id)
+        newest = self._rows.newest(source_id)
+        if newest is not None and newest.text is not None:
+            return newest.text
+        return osi_text.write(document_of(self._base(handle)[0], handle.name))
 
     def check(self, actor: Actor, source_id: str, text: str) -> tuple[Issue, ...]:
         """What is wrong with a file for this source, by line; nothing is saved."""
@@ -134,7 +141,7 @@ class Semantics:
         handle = self._writable(actor, source_id)
         base, links = self._base(handle)
         model, _, newest = self._saved_over(handle, base, links)
-        document = self._document(newest) or document_of(model, _name(handle))
+        document = self._document(newest) or document_of(model, handle.name)
         return self.save(actor, source_id, osi_text.write(change(document, model)), seen, how="edited")
 
     def revert(self, actor: Actor, source_id: str, version: int, seen: int) -> int:
@@ -155,7 +162,7 @@ class Semantics:
         """Lines that a version changed against another (the one before it), as a unified diff."""
         handle = self._catalog.handle(actor, source_id)
         base, _ = self._base(handle)
-        derived = osi_text.write(document_of(base, _name(handle)))
+        derived = osi_text.write(document_of(base, handle.name))
 
         def text(number: int) -> str:
             found = self._rows.version(source_id, number) if number else None
@@ -231,9 +238,20 @@ class Semantics:
         return model, stale, newest
 
     def _document(self, version: SemanticVersion | None) -> osi.Document | None:
+        """The file of a version, read once a process."""
         if version is None or version.text is None:
             return None
-        return osi_text.read(version.text)[0]
+        key = (version.source_id, version.version)
+        with self._lock:
+            found = self._documents.get(key)
+        if found is None:
+            found = osi_text.read(version.text)[0]
+            with self._lock:
+                if found is not None:
+                    self._documents[key] = found
+                while len(self._documents) > _KEPT_BASES:
+                    self._documents.popitem(last=False)
+        return found
 
     def _base(self, handle: DatasetHandle) -> tuple[SemanticModel, tuple[Relation, ...]]:
         links = () if is_bank(handle) else self._relations.for_joins(handle)
@@ -277,7 +295,3 @@ class Semantics:
 
 def _word(record: WordRecord) -> LearnedWord:
     return LearnedWord(id=record.id, words=record.words, **record.meaning)
-
-
-def _name(handle: DatasetHandle) -> str:
-    return handle.name

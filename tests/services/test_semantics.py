@@ -74,8 +74,8 @@ def test_a_saved_version_holds_from_the_next_question_on_and_an_earlier_one_can_
 
 
 def test_a_file_with_an_error_is_not_saved_and_neither_is_one_from_an_old_version(app, handle, semantics) -> None:
-    text = semantics.view(LOCAL, handle.source_id).text
-    with pytest.raises(BadInput, match="1 error; nothing was saved. Line .* did you mean 'freight'"):
+    text = semantics.text(LOCAL, handle.source_id)
+    with pytest.raises(BadInput, match=r"1 error; nothing was saved. Line .* did you mean 'freight'"):
         semantics.save(LOCAL, handle.source_id, text.replace("expression: freight\n", "expression: fright\n"), 0)
     assert semantics.view(LOCAL, handle.source_id).version == 0
     assert semantics.save(LOCAL, handle.source_id, text.replace("label: freight", "label: carriage"), 0) == 1
@@ -90,7 +90,7 @@ def test_a_taught_word_is_understood_until_it_is_forgotten(app, handle, semantic
     assert (word.words, word.meaning) == ("exposure", "sales.freight")
     assert "exposure" in freight(app, handle).synonyms
     assert [w.words for w in model(app, handle).learned] == ["exposure"]
-    assert "exposure" not in semantics.view(LOCAL, source).text
+    assert "exposure" not in semantics.text(LOCAL, source)
     assert [(w.words, w.record.person_name, w.stale) for w in semantics.view(LOCAL, source).words] == [("exposure", "You", False)]
     again = semantics.learn(LOCAL, source, "exposure", meaning.model_copy(update={"column": "region", "value": "north"}))
     assert "exposure" not in freight(app, handle).synonyms
@@ -140,11 +140,11 @@ def test_a_column_that_a_new_import_lacks_is_stale_and_kept(app, handle, semanti
     assert [(s.what, s.why) for s in view.stale] == [("sales.freight", "there is no such column any more")]
     assert [w.stale for w in view.words] == [True]
     assert model(app, newer).column("sales", "freight") is None
-    assert all(i.level == "warning" for i in semantics.check(LOCAL, source, view.text))
+    assert all(i.level == "warning" for i in semantics.check(LOCAL, source, semantics.text(LOCAL, source)))
     number = semantics.edit(
         LOCAL, source, lambda d, m: change_column(d, m, "sales", "region", lambda c: c.model_copy(update={"label": "area"})), 1
     )
-    assert "name: freight" in semantics.view(LOCAL, source).text and number == 2
+    assert "name: freight" in semantics.text(LOCAL, source) and number == 2
 
 
 def test_verified_questions_are_kept_only_when_their_sql_runs(app, handle, semantics) -> None:
