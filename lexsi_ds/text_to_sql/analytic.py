@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Literal
 
 import pandas as pd
@@ -28,6 +29,7 @@ def analytic(
 ) -> Analytic:
     """The query that answers a question. Raises NotUnderstood or Ambiguous."""
     tagged = tag(question, lexicon, names.handle.today)
+    tagged = glossed(tagged)
     unknown = _strange(tagged)
     if unknown:
         raise NotUnderstood(unknown, "no table, column, value or known word matches")
@@ -39,6 +41,21 @@ def analytic(
     else:
         settled = resolve(draft, names, lexicon.values)
     return answer_of(settled, names, query, tagged.repairs)
+
+
+def glossed(tagged: Tagged) -> Tagged:
+    """Words that the question itself explains need no other explanation: "shared, i.e. with a disponent"."""
+    items = list(tagged.items)
+    for n, item in enumerate(items):
+        if item.kind != "gloss":
+            continue
+        before = n - 1
+        while before >= 0 and items[before].kind in ("mark", "be", "unknown", "stop"):
+            if items[before].kind == "unknown":
+                items[before] = replace(items[before], kind="stop")
+            before -= 1
+        items[n] = replace(item, kind="which" if any(i.kind == "share" for i in items[:n]) else "with")
+    return replace(tagged, items=tuple(items))
 
 
 def _strange(tagged: Tagged) -> tuple[str, ...]:

@@ -40,6 +40,7 @@ def caveats_of(
             end = "worst" if (metric.higher_is == "worse") == logical.order[0].descending else "best"
             more.append(f"Which {group} has the {end} {metric.label} with at least {_SMALL} {noun}?")
     said += _missing(logical, names)
+    said += _beyond(logical, names)
     return logical, tuple(said), tuple(more)
 
 
@@ -85,6 +86,22 @@ def _open_periods(logical: Logical, metric: Metric, names: Names, query: Callabl
 
 def _period(value: object) -> str:
     return str(value)[:10] if isinstance(value, datetime) else str(value)
+
+
+def _beyond(logical: Logical, names: Names) -> list[str]:
+    """Days that were asked about and that the data does not reach: a 0 there says nothing."""
+    said = []
+    for test in (*logical.filters, *logical.after, *(h for m in logical.measures for h in m.hits)):
+        table = names.handle.table(test.ref.table)
+        column = table.column(test.ref.column) if table else None
+        if test.test != "days" or column is None or not column.minimum or not column.maximum:
+            continue
+        first, after = (*test.values, "", "")[:2]
+        low, high = column.minimum[:10], column.maximum[:10]
+        if len(low) == 10 and ((first and first > high) or (after and after <= low)):
+            label = names.column(test.ref.table, test.ref.column).label
+            said.append(f"The data does not reach that time: every {label} lies between {low} and {high}.")
+    return list(dict.fromkeys(said))
 
 
 def _missing(logical: Logical, names: Names) -> list[str]:

@@ -258,6 +258,8 @@ def _compared_column(r: Resolver, ask: FilterAsk) -> tuple[ColumnModel, Ref]:
         fitting = [c for c in own if c.name == table.size]
     elif unit is None and _is_person(table):
         fitting = [c for c in own if c.label == "age"]
+    elif unit is None:
+        fitting = [c for c in own if c.role == "measure" and c.additive]
     else:
         fitting = []
     if len(fitting) != 1 or (unit is None and not _plausible(r, fitting[0], ask.numbers)):

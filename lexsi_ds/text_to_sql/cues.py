@@ -30,7 +30,11 @@ CUE_WORDS = frozenset(
     w for words, kind in CUES.items() for w in words if w.isalpha() and len(w) > 4 and kind != "polite"
 )
 """Words of cues that a misspelling may mean."""
+MISSPELT: dict[str, str] = _BOOK["misspelt"]
+"""Short words of grammar as they are often misspelt: too short for repair by distance."""
 STOP_WORDS = frozenset(_BOOK["stop"])
+PREDICT_WORDS = frozenset(w for words in PREDICT_CUES for w in words if w.isalpha() and len(w) > 4)
+"""Words of a prediction's cues that a misspelling may mean."""
 NEVER_STOP = frozenset(
     {"not", "no", "without", "except", "never", "than", "more", "less", "each", "last", "next", "every"}
 )

@@ -69,6 +69,8 @@ class FilterAsk:
     per: Item | None = None
     """The group that those other rows share with this one: "of their own department"."""
     factor: float = 1.0
+    owned: bool = False
+    """Whether "with" or "have" stands before a value."""
     by: bool = False
     """Whether "by" stands before the value: whose the rows are, not what they are called."""
 
@@ -109,6 +111,13 @@ class Draft:
     columns: list[Item] = field(default_factory=list)
     roles: list[Item] = field(default_factory=list)
     verbs: list[Item] = field(default_factory=list)
+    deals: list[Item] = field(default_factory=list)
+    """ "bought", "sold"."""
+    never_dealt: bool = False
+    when: bool = False
+    """Whether a date is asked for."""
+    about: bool = False
+    """Whether it begins like "what about": the rest stands for a part of the question before."""
     order: list[OrderAsk] = field(default_factory=list)
     limit: int | None = None
     which: Item | None = None

@@ -24,6 +24,8 @@ def group(parser: Parser, i: int) -> int:
             return i + 1
         return i
     stop = parser.skip(i + 1, "distinct", "of", "all")
+    if parser.kind(stop) == "band" and any(g.bands or g.step for g in parser.draft.groups):
+        return stop + 1
     if parser.kind(i) == "by" and parser.items[i].text.casefold() == "by" and _names_value(parser, stop):
         return stop
     counted = parser.skip(stop + 1, "of", "all")

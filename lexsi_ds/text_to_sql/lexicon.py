@@ -15,7 +15,7 @@ from lexsi_ds.text_to_sql.cues import CUES
 from lexsi_ds.text_to_sql.joins import via_of
 
 SenseKind = Literal[
-    "entity", "column", "value", "segment", "metric", "role", "outcome", "verb", "rows", "extreme", "hint", "house"
+    "entity", "column", "value", "segment", "metric", "role", "outcome", "verb", "rows", "extreme", "hint", "house", "deal"
 ]
 
 
@@ -75,9 +75,23 @@ class Lexicon:
         for words, hits in values.entries():
             for hit in hits:
                 self._put(words, Sense("value", hit.table, hit.column, hit.value, hit.label))
+        self._add_deals()
         self._stems = self._hints()
         self.longest = max((len(w) for w in self._senses), default=1)
         self.vocabulary = frozenset(w for words in self._senses for w in words if w.isalpha() and len(w) > 3)
+
+    def _add_deals(self) -> None:
+        """ "bought", "sold", "spent": rows of the one table that a figure of price times quantity is worked out of."""
+        tables = {f.table for f in self.model.formulas if "revenue" in f.words}
+        if len(tables) != 1:
+            return
+        table = tables.pop()
+        for word in ("bought", "purchased", "sold"):
+            if not self.senses((word,)):
+                self._put((word,), Sense("deal", table, value="buy", label=self.model.table(table).label))
+        for word in ("spent", "spend"):
+            if not self.senses((word,)):
+                self._put((word,), Sense("deal", table, value="spend", label=self.model.table(table).label))
 
     def _hints(self) -> dict[str, tuple[Sense, ...]]:
         """Columns by the stems of their labels' words: "billed" hints at billing_country, "hired" at hire_date."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lexsi_ds.knowledge.model import ColumnModel, Formula, Metric, TableModel
@@ -9,6 +10,7 @@ from lexsi_ds.knowledge.thesaurus import PEOPLE
 from lexsi_ds.text_to_sql import conditions, ordering, windows_of
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import MeasureAsk
+from lexsi_ds.text_to_sql.lexicon import Sense
 from lexsi_ds.text_to_sql.logical import Dimension, Measure, Predicate, Ref
 from lexsi_ds.text_to_sql.tagger import Item
 from lexsi_ds.text_to_sql.wording import measure_label, slug
@@ -108,6 +110,8 @@ def _pending(r: Resolver) -> list[MeasureAsk]:
     for fn in r.draft.pending:
         if fn == "count":
             asks.append(MeasureAsk("count", None))
+        elif fn == "how much":
+            asks.append(_how_much(r))
         elif len(r.draft.columns) == 1 and r.draft.columns:
             asks.append(MeasureAsk(fn, r.draft.columns.pop()))  # type: ignore[arg-type]
         elif fn == "sum" and r.draft.measures:
@@ -115,6 +119,17 @@ def _pending(r: Resolver) -> list[MeasureAsk]:
         else:
             raise NotUnderstood((fn,), f"it does not say of what to take the {fn}")
     return asks
+
+
+def _how_much(r: Resolver) -> MeasureAsk:
+    """ "how much was lent": the size of what was done."""
+    draft, size = r.draft, r.model.table(r.base).size
+    if len(draft.columns) == 1:
+        return MeasureAsk("sum", draft.columns.pop())
+    if not draft.verbs or size is None or {s.table for s in draft.verbs[0].of("verb")} != {r.base}:
+        raise NotUnderstood(("how much",), "it does not say of what")
+    verb = draft.verbs[0]
+    return MeasureAsk("sum", replace(verb, senses=(Sense("column", r.base, size, role="measure"),)), cue="how much")
 
 
 def count_rows(r: Resolver) -> Measure:

@@ -94,6 +94,8 @@ def order_rows(r: Resolver) -> tuple[list[Order], int | None, bool, list[Dimensi
             raise NotUnderstood((noun,), f"it does not say whether to count or to list {noun}")
         raise Ambiguous(item, (f"number of {noun}", f"list of {noun}"), f"{noun} can be counted or listed")
     named = [table.key, *table.names] if table.key else [*table.names]
+    if draft.ids and table.key is None:
+        named = [*_ids(r), *named]
     aims = [o.target for o in draft.order if o.target is not None]
     if len(aims) > 1:
         raise NotUnderstood(tuple(a.text for a in aims), "rows can be put in one order only")
@@ -119,6 +121,14 @@ def order_rows(r: Resolver) -> tuple[list[Order], int | None, bool, list[Dimensi
         if n not in {o.name for o in orders}
     ]
     return orders, draft.limit, ties, columns
+
+
+def _ids(r: Resolver) -> list[str]:
+    """The column that tells rows apart by its name where no column does so for certain."""
+    found = [c.name for c in r.model.of_table(r.base) if c.name.casefold() in ("id", f"{r.base.casefold()}_id") and not c.masked]
+    if len(found) != 1:
+        raise NotUnderstood(tuple(r.draft.ids), f"{r.model.table(r.base).plural} have no column for it")
+    return found
 
 
 def show_beside(draft: Draft, names: Names) -> None:
@@ -179,4 +189,7 @@ def _row_column(r: Resolver, ask: OrderAsk, columns: list[Item]) -> tuple[Column
             return _own(r, table.time)
         if ask.word in _SIZES and table.size is not None:
             return _own(r, table.size)
+        amounts = [c for c in r.model.of_table(r.base) if c.role == "measure" and c.additive]
+        if ask.word in _SIZES and len(amounts) == 1:
+            return _own(r, amounts[0].name)
     raise NotUnderstood((target.text if target else "top",), f"it does not say by what to order {table.plural}")

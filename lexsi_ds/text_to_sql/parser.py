@@ -175,6 +175,14 @@ class Parser:
 
     def take_aggregate(self, i: int) -> int:
         kind = self.kind(i)
+        if kind == "when":
+            self.draft.when = True
+            return i + 1
+        if kind == "about":
+            self.draft.about = True
+            return i + 1
+        if kind == "not" and self.is_named(self.skip(i + 1, "be"), "deal"):
+            return i + 1
         if kind not in AGGREGATES:
             return i
         if kind in ("count", "sum") and i + 1 == len(self._said()) and self.draft.order and self.kind(i - 1) == "and":
@@ -198,7 +206,8 @@ class Parser:
             return i + 1
         targets, stop = self.list_of(stop, "column", "entity", "metric", "role")
         if not targets:
-            self.draft.pending.append(fns[0])
+            asked = self.items[i].text.casefold() == "how much"
+            self.draft.pending.append("how much" if asked else fns[0])
             return i + 1
         for target, of in targets:
             self.draft.measures += [MeasureAsk(fn, target, of, distinct, cue=self.items[i].text) for fn in fns]
@@ -264,6 +273,9 @@ class Parser:
         elif item.of("entity"):
             draft.entities.append(item)
             draft.share_noun = draft.share
+        elif item.of("deal"):
+            draft.deals.append(item)
+            draft.never_dealt = draft.never_dealt or self._is_never(i)
         elif item.of("verb"):
             draft.verbs.append(item)
         elif item.of("role"):
@@ -273,6 +285,12 @@ class Parser:
         else:
             return i
         return i + 1
+
+    def _is_never(self, i: int) -> bool:
+        before = i - 1
+        while self.kind(before) == "be":
+            before -= 1
+        return self.kind(before) == "not"
 
     def _said(self) -> tuple[Item, ...]:
         """The items without the marks at the end."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from lexsi_ds.knowledge.model import ColumnModel, Metric
 from lexsi_ds.knowledge.values import ValueIndex
-from lexsi_ds.text_to_sql import conditions, ordering, ranking, tops, windows_of
+from lexsi_ds.text_to_sql import conditions, deals, ordering, ranking, tops, whens, windows_of
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import Draft, FilterAsk, MeasureAsk
 from lexsi_ds.text_to_sql.grouping import settle_groups
@@ -62,9 +62,13 @@ class Resolver:
         self.role_tests: list[Predicate] = []
         """Tests that a role adds: only owners."""
         self.mentioned = frozenset(s.table for item in self._nouns() for s in item.of("entity"))
-        self.base = base or self._base()
+        forced = deals.settle_deals(draft, names)
+        self.mentioned |= frozenset(s.table for item in self._nouns() for s in item.of("entity"))
+        self.base = base or forced or self._base()
         self.scope = Scope(self.model, self.base, taken)
         self._count_belongings()
+        deals.gather(self)
+        whens.settle(self)
         self.per: tuple[str, ...] = ()
         """Names of the result inside which an order counts."""
 
@@ -170,6 +174,8 @@ class Resolver:
         """ "how many running loans": the table of what is counted by a value."""
         counted = self.draft.counted
         tables = {s.table for s in counted.of("value", "segment")} if counted is not None and self.draft.pending else set()
+        if counted is not None and any(0 <= e.start - counted.end <= 2 for e in self.draft.entities):
+            return None
         return next(iter(tables)) if len(tables) == 1 else None
 
     def _base_of_nouns(self) -> str | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from lexsi_ds.knowledge.words import allowed_edits, nearest, phrase, split_name
-from lexsi_ds.text_to_sql.cues import CUE_WORDS, CUES, LONGEST_CUE, NEVER_STOP, STOP_WORDS
+from lexsi_ds.text_to_sql.cues import CUE_WORDS, CUES, LONGEST_CUE, PREDICT_CUES, PREDICT_WORDS, MISSPELT, NEVER_STOP, STOP_WORDS
 from lexsi_ds.text_to_sql.dates import Span, span_at
 from lexsi_ds.text_to_sql.lexicon import Lexicon, Sense
 from lexsi_ds.text_to_sql.tokens import Token, tokenise
@@ -63,8 +63,10 @@ def tag(
 ) -> Tagged:
     """Tag a question; unknown words are repaired where the spelling leaves no doubt."""
     tokens = tokenise(question)
+    slips = {t.word: MISSPELT[t.word] for t in tokens if t.word in MISSPELT and t.word not in lexicon.vocabulary}
+    tokens = tuple(replace(t, word=slips[t.word], lemma=slips[t.word]) if t.word in slips else t for t in tokens)
     items = _items(tokens, lexicon, today, cues)
-    known = lexicon.vocabulary | CUE_WORDS
+    known = lexicon.vocabulary | CUE_WORDS | (PREDICT_WORDS if cues is PREDICT_CUES else frozenset())
     repairs: dict[str, str] = {}
     for item in items:
         word = item.words[0] if item.words else ""
@@ -73,9 +75,9 @@ def tag(
             if near is not None and not _inflected(word, near):
                 repairs[word] = near
     if not repairs:
-        return Tagged(tuple(items))
+        return Tagged(tuple(items), tuple(sorted(slips.items())))
     mended = tuple(replace(t, word=repairs[t.word], lemma=repairs[t.word]) if t.word in repairs else t for t in tokens)
-    return Tagged(tuple(_items(mended, lexicon, today, cues)), tuple(sorted(repairs.items())))
+    return Tagged(tuple(_items(mended, lexicon, today, cues)), tuple(sorted((slips | repairs).items())))
 
 
 def _inflected(word: str, near: str) -> bool:
@@ -142,7 +144,8 @@ def _item_at(
 
 def _is_function_word(token: Token, senses: tuple[Sense, ...], cues: Mapping[tuple[str, ...], str]) -> bool:
     """Whether a short word of grammar only happens to be a code of some column: "on", which is Ontario too."""
-    short = len(token.word) <= 3 and token.kind == "word" and token.text.islower()
+    plain = token.text.islower() or (token.start == 0 and token.text[1:].islower())
+    short = len(token.word) <= 3 and token.kind == "word" and plain
     return short and (token.word in STOP_WORDS or (token.word,) in cues) and all(s.kind == "value" for s in senses)
 
 

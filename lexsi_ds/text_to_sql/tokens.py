@@ -15,6 +15,7 @@ TokenKind = Literal["word", "number", "quoted", "mark"]
 
 _PIECE = re.compile(
     r"(?P<quoted>\"[^\"]{1,80}\"|“[^”]{1,80}”|(?<!\w)'[^']{1,80}'(?!\w)|‘[^’]{1,80}’)"
+    r"|(?P<abbreviation>\b(?:i\.\s?e\.|e\.\s?g\.|vs\.))"
     r"|(?P<date>\d{4}-\d{2}(?:-\d{2})?(?!\d))"
     r"|(?P<code>(?=[0-9-]*[A-Za-z])[A-Za-z]*\d+[A-Za-z0-9]*(?:-[A-Za-z0-9]+)+)"
     r"|(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?P<scale>\s?(?:k|m|mn|bn|thousand|million|billion)(?![A-Za-z]))?"
@@ -113,6 +114,9 @@ def _of_match(match: re.Match[str]) -> list[Token]:
     if match["number"]:
         value = float(match["number"].replace(",", "")) * _SCALES.get((match["scale"] or "").strip().casefold(), 1)
         return [Token(text, fold(text), fold(text), "number", start, end, value=value)]
+    if match["abbreviation"]:
+        bare = re.sub(r"[.\s]", "", fold(text))
+        return [Token(text, bare, bare, "word", start, end)]
     if match["mark"]:
         return [Token(text, text, text, "mark", start, end)]
     return _words(text, start, end)

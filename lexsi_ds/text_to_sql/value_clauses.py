@@ -74,6 +74,7 @@ def values(parser: Parser, i: int) -> int:
             whole=_whole(parser, i, stop),
             late=is_late(parser),
             by=parser.kind(i - 1) == "by",
+            owned=parser.kind(i - 1) in ("with", "without") or parser.kind(i) in ("with", "without"),
         )
     )
     return stop
