@@ -6,6 +6,7 @@ one again.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, get_args
 
 import streamlit as st
@@ -25,8 +26,8 @@ WORDS = {
 }  # fmt: skip
 
 
-def fields(kind: Kind, number: int) -> None:
-    """Every field of a kind; ``number`` is part of the password fields' keys."""
+def fields(kind: Kind, number: int, kept: Mapping[str, Any]) -> None:
+    """Every field of a kind; ``number`` is part of the password fields' keys, ``kept`` what was in the open ones last time."""
     assert kind.config is not None
     secret = kind.config.secret_fields()
     switches = [name for name, info in kind.config.model_fields.items() if info.annotation is bool]
@@ -35,13 +36,14 @@ def fields(kind: Kind, number: int) -> None:
             if name in secret:
                 secret_field(name, number, needed=info.is_required())
             elif name not in switches:
-                _open_field(name, info)
+                _open_field(name, info, kept.get(name, info.default))
     for name in switches:
-        _open_field(name, kind.config.model_fields[name])
+        info = kind.config.model_fields[name]
+        _open_field(name, info, kept.get(name, info.default))
 
 
-def _open_field(name: str, info: Any) -> None:
-    key, label, default = session.wkey("connector", name), WORDS.get(name, name), info.default
+def _open_field(name: str, info: Any, default: Any) -> None:
+    key, label = session.wkey("connector", name), WORDS.get(name, name)
     choices = get_args(info.annotation) if "Literal" in str(info.annotation) else ()
     about = info.description
     if choices:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import streamlit as st
 
@@ -19,6 +20,8 @@ class ConnectorWizard:
 
     kind: str
     connector_id: str | None = None
+    kept: dict[str, Any] = field(default_factory=dict)
+    """The open fields of the form as they were sent, for when it is shown again: a form that is hidden forgets."""
     task_id: str | None = None
     """The test, or the listing, that is at work."""
     picked: list[tuple[str | None, str]] = field(default_factory=list)

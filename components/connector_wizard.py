@@ -51,9 +51,10 @@ def _choose(app: Application, actor: Actor, state: ConnectorWizard, kind: Kind) 
         st.error(f"**It could not be opened.** {plain(task.error or '', 900)}", icon=":material/error:")
     tables.card_head(kind.label)
     with st.form(session.wkey("connector", state.kind), border=False):
-        connector_form.fields(kind, state.round)
+        connector_form.fields(kind, state.round, state.kept)
         st.text_input(
             "Name of the source",
+            value=state.kept.get("name of the source", ""),
             key="connector-name",
             max_chars=80,
             placeholder="Taken from the database" if kind.lists_tables else "Taken from the bucket",
@@ -62,6 +63,7 @@ def _choose(app: Application, actor: Actor, state: ConnectorWizard, kind: Kind) 
         if kind.in_place:
             st.toggle(
                 "Read in place, copy nothing",
+                value=state.kept.get("in place", False),
                 key="connector-in-place",
                 persist_state="page",
                 help="Queries run where the data is. It needs a role that may only read.",
@@ -96,6 +98,7 @@ def _connect(app: Application, actor: Actor, kind_name: str) -> None:
             config[name] = value
     name = str(session.read("connector-name") or "").strip() or None
     in_place = bool(session.read("connector-in-place"))
+    state.kept = {**config, "name of the source": name or "", "in place": in_place}
 
     def work(cancel: Any, _: Any) -> Any:
         return app.connectors.connect(actor, kind.name, config | given, name=name, in_place=in_place, cancel=cancel)

@@ -135,6 +135,9 @@ class Driver(ABC, Generic[Config]):
         """What the role may do beyond reading."""
         return Rights()
 
+    def check(self, con: duckdb.DuckDBPyConnection) -> None:
+        """Ask the far side something, where opening alone does not. Raises what DuckDB raises."""
+
     def choose(self, con: duckdb.DuckDBPyConnection, wanted: Sequence[Mapping[str, Any]]) -> list[SourceTable]:
         """The wanted tables ({schema, table}), among those there are."""
         return chosen(self.tables(con), wanted)

@@ -129,6 +129,10 @@ class S3Driver(Driver[S3Config]):
             "A connector of kind s3 has no source tables to list.", to_do="Name its files; * stands for several."
         )
 
+    def check(self, con: duckdb.DuckDBPyConnection) -> None:
+        """A secret alone connects to nothing: the bucket is listed."""
+        con.execute(f"SELECT file FROM glob({literal(self.config.root + '*')}) LIMIT 1").fetchall()
+
     def choose(self, con: duckdb.DuckDBPyConnection, wanted: Sequence[Mapping[str, Any]]) -> list[SourceTable]:
         """One table a file or pattern, with the files that it names now."""
         if not wanted:

@@ -40,6 +40,8 @@ def test(args: dict[str, Any], say: Say) -> dict[str, Any]:
         rights = driver.rights(con)
         if args.get("tables"):
             driver.choose(con, args["tables"])
+        else:
+            driver.check(con)
     return {"warnings": list(rights.warnings), "superuser": rights.superuser}
 
 
