@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import columns, figures, problems, relationships, session, sql_editor, tables, versions
+from components import columns, figures, problems, relationships, semantic, session, sql_editor, tables, versions
 from components.registry import page
 from components.safe import flat, plain
 from lexsi_ds.application import Application
 from lexsi_ds.data.handle import DatasetHandle, Table
 from lexsi_ds.services.access import Actor
 
-TABS = ["Tables", "Preview", "Relationships", "Versions", "SQL", "How it was read"]
+TABS = ["Tables", "Preview", "Relationships", "Semantic model", "Versions", "SQL", "How it was read"]
 
 
 def draw(app: Application, actor: Actor, handle: DatasetHandle, *, active: bool) -> None:
@@ -25,7 +25,7 @@ def draw(app: Application, actor: Actor, handle: DatasetHandle, *, active: bool)
         return
     labels = [f":gray[{name}]" for name in TABS]
     drawn = st.tabs(labels, on_change="rerun", key=session.wkey("tabs", handle.source_id))
-    work = (_tables, _preview, relationships.draw, versions.draw, sql_editor.draw, _how_read)
+    work = (_tables, _preview, relationships.draw, semantic.draw, versions.draw, sql_editor.draw, _how_read)
     for name, tab, body in zip(TABS, drawn, work, strict=True):
         if tab.open:
             with tab, problems.guarded(name):
