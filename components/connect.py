@@ -117,7 +117,7 @@ def _uploaded(app: Application, actor: Actor, key: str) -> None:
     files: Sequence[Any] = session.read(key) or []
     if not files:
         return
-    folder = app.upload_folder()
+    folder = app.uploads.open()
     paths = [write_upload(folder, file) for file in files]
     session.held().upload_round += 1
     wizard.begin(app, actor, paths, PurePosixPath(paths[0].name).stem, uploaded=folder)

@@ -5,7 +5,6 @@ Nothing is imported before the last step. Must never: read a file here, or hold 
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,7 +32,7 @@ class FileWizard:
     task_id: str
     """The task that plans."""
     uploaded: Path | None = None
-    """The folder that holds uploaded files; removed when the wizard is left."""
+    """The folder that holds uploaded files; given up when the wizard is left or its import is over."""
     plans: list[ReadPlan] | None = None
     preview: tuple[int, str, Preview] | None = None
     """The one that is shown: table, its choices, rows."""
@@ -91,7 +90,7 @@ def leave(app: Application, actor: Actor) -> None:
         return
     app.background.stop(state.task_id, actor.id)
     if state.uploaded:
-        shutil.rmtree(state.uploaded, ignore_errors=True)
+        app.uploads.release(state.uploaded)
     session.held().wizard = None
 
 
@@ -213,8 +212,14 @@ def load(app: Application, actor: Actor, key: str) -> None:
     paths, options = to_read(state), plan_options(state.good)
     kind = path_kind(paths[0]) if len(paths) == 1 else "files"
 
+    uploaded = state.uploaded
+
     def work(cancel: Any, tell: Any) -> Any:
-        handle = app.catalog.import_source(actor, kind, name, paths, cancel=cancel, tell=tell, options=options)
+        try:
+            handle = app.catalog.import_source(actor, kind, name, paths, cancel=cancel, tell=tell, options=options)
+        finally:
+            if uploaded:
+                app.uploads.release(uploaded)
         app.set_active_source(actor, handle.source_id)
         return handle
 

@@ -19,7 +19,6 @@ from lexsi_ds.agent.context import Knowledge, Review
 from lexsi_ds.data.handle import DatasetHandle, SourceKind
 from lexsi_ds.data.sql import SqlRunner
 from lexsi_ds.errors import BadInput, NotFound
-from lexsi_ds.ids import new_id
 from lexsi_ds.jobs.background import Background, Task
 from lexsi_ds.jobs.pool import Pool, get_pool
 from lexsi_ds.jobs.runs import RunRegistry
@@ -40,6 +39,7 @@ from lexsi_ds.services.findings import Findings
 from lexsi_ds.services.models import Models
 from lexsi_ds.services.relations import Relations
 from lexsi_ds.services.semantics import Semantics
+from lexsi_ds.services.uploads import Uploads
 from lexsi_ds.services.versions import Refreshed, Versions
 from lexsi_ds.settings import Settings, get_settings
 from lexsi_ds.store.db import Store
@@ -65,6 +65,8 @@ class Application:
         self.sql = SqlRunner(self.pool, settings)
         self.catalog = Catalog(settings, self.store, self.pool)
         self.catalog.sweep()
+        self.uploads = Uploads(settings.home, self.store)
+        self.uploads.sweep()
         self.engine = LocalEngine(self.pool, settings)
         self.models = Models(self.store, settings.home)
         self.findings = Findings(self.store, self.catalog.table, self.sql)
@@ -175,12 +177,6 @@ class Application:
             return self.versions.refresh(actor, source_id, list(paths), cancel=cancel, tell=tell)
 
         return self.background.start("refresh", f"Refreshing {name}", work, owner=actor.id)
-
-    def upload_folder(self) -> Path:
-        """A fresh folder for uploaded bytes on their way to an import."""
-        folder = self.settings.home / "uploads" / new_id("up")
-        folder.mkdir(parents=True)
-        return folder
 
     def knowledge(self, handle: DatasetHandle) -> Knowledge:
         """What is known about a source beyond its schema."""

@@ -20,6 +20,7 @@ from lexsi_ds.data import versions as on_disk
 from lexsi_ds.data.filelock import try_lock
 from lexsi_ds.errors import Busy, Conflict, LexsiError, NotFound
 from lexsi_ds.services.publishing import nobody_publishing
+from lexsi_ds.services.uploads import Uploads
 from lexsi_ds.store import tables as t
 from lexsi_ds.store.db import Store
 from lexsi_ds.store.dependents import Dependent, dependents
@@ -37,6 +38,7 @@ class Removal:
     def __init__(self, home: Path, store: Store) -> None:
         self._home, self._store = home.resolve(), store
         self._datasets, self._stats = self._home / "datasets", self._home / "column_stats"
+        self._uploads = Uploads(home, store)
 
     def delete_source(self, source_id: str) -> None:
         """Delete a source with all its files. Raises Conflict that names what relies on it; then nothing has changed.
@@ -92,10 +94,14 @@ class Removal:
         return removed + len(aside)
 
     def disk_used(self, source_id: str) -> int:
-        """Bytes on disk of a source's versions, of derived datasets too."""
+        """Bytes on disk of a source's versions, of derived datasets and of uploaded originals too."""
         with self._store.read() as db:
             ids = db.execute(sa.select(t.datasets.c.id).where(t.datasets.c.source_id == source_id)).scalars().all()
-        return sum(_size(self._datasets / dataset_id) for dataset_id in ids)
+        return sum(_size(self._datasets / dataset_id) for dataset_id in ids) + self.uploaded(source_id)
+
+    def uploaded(self, source_id: str) -> int:
+        """Bytes of the uploaded originals that a refresh would read again."""
+        return self._uploads.size(source_id)
 
     def _finish(self, source_id: str) -> None:
         with self._store.read() as db:
@@ -104,6 +110,7 @@ class Removal:
             self._remove(self._datasets / dataset_id for dataset_id in ids)
             for dataset_id in ids:
                 shutil.rmtree(self._stats / dataset_id, ignore_errors=True)
+            self._uploads.forget(source_id)
         except OSError as error:
             why = error.strerror or type(error).__name__
             self._set(source_id, delete_status="delete_failed", delete_error=f"Its files could not be removed: {why}.")

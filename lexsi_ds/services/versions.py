@@ -137,9 +137,14 @@ class Versions:
         return self._removal.delete_snapshots(source_id, [snapshot_id])
 
     def disk_used(self, actor: Actor, source_id: str) -> int:
-        """Bytes on disk of all versions of a source, and of the datasets derived from it."""
+        """Bytes on disk of all versions of a source, of the datasets derived from it, and of its uploaded originals."""
         self._catalog.handle(actor, source_id)
         return self._removal.disk_used(source_id)
+
+    def uploaded(self, actor: Actor, source_id: str) -> int:
+        """Bytes of the uploaded originals that are kept, so that the source can be read again; part of ``disk_used``."""
+        self._catalog.handle(actor, source_id)
+        return self._removal.uploaded(source_id)
 
     def _read(self, source_id: str) -> tuple[list[SnapshotRecord], tuple[Dependent, ...]]:
         with self._store.read() as db:
