@@ -5,11 +5,12 @@ The run exists before the page is drawn again, and the conversation stands in th
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
-from components import session
+from components import remembered, session
 from components.problems import careful
 from lexsi_ds.application import Application
 from lexsi_ds.errors import BadInput, Busy
@@ -65,6 +66,19 @@ def on_ask(app: Application, actor: Actor, source_id: str, conversation_id: str 
 def on_chip(app: Application, actor: Actor, source_id: str, conversation_id: str | None, key: str) -> None:
     """A follow-up or an option was chosen."""
     start(app, actor, source_id, conversation_id, str(session.read(key) or ""))
+
+
+@careful
+def on_option(
+    app: Application, actor: Actor, source_id: str, conversation_id: str | None, key: str,
+    run_id: str, options: Sequence[str], learns: Sequence[Mapping[str, str]],
+) -> None:
+    """An answer to a question back was chosen: what it teaches is kept, then it is asked."""
+    choice = str(session.read(key) or "")
+    taught = remembered.chosen(options, learns, choice)
+    if taught is not None:
+        remembered.keep(app, actor, source_id, taught, run_id)
+    start(app, actor, source_id, conversation_id, choice)
 
 
 @careful

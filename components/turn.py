@@ -60,6 +60,8 @@ class TurnView:
     answer: str | None = None
     asked: str | None = None
     options: list[str] = field(default_factory=list)
+    learns: list[dict[str, str]] = field(default_factory=list)
+    """What choosing an option teaches, in the options' order."""
     problems: list[str] = field(default_factory=list)
     state: RunState | None = None
     reading: str | None = None
@@ -114,6 +116,7 @@ class TurnView:
                     str(event.get("question") or ""),
                     [str(o) for o in event.get("options") or []],
                 )
+                self.learns = [dict(each) for each in event.get("learns") or []]
             case "error":
                 self.problems.append(str(event.get("message") or ""))
             case "tool":

@@ -24,6 +24,8 @@ class AskUser:
 
     question: str
     options: tuple[str, ...]
+    learns: tuple[dict[str, str], ...] = ()
+    """What choosing an option teaches, one for each, in their order; empty when they teach nothing."""
 
 
 @dataclass(frozen=True)

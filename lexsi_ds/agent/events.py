@@ -82,6 +82,8 @@ class Ask(_Event):
     type: Literal["ask"] = "ask"
     question: str
     options: list[str] = Field(default_factory=list)
+    learns: list[dict[str, str]] = Field(default_factory=list)
+    """What choosing an option teaches, one for each: ``words``, and the table, column, value or metric that they mean."""
 
 
 class Failed(_Event):

@@ -142,7 +142,7 @@ class _Run:
                 if self._failures >= self._limits.max_failures:
                     return self._give_up()
             elif isinstance(decision, AskUser):
-                self._emit(ev.Ask(question=decision.question, options=list(decision.options)))
+                self._emit(ev.Ask(question=decision.question, options=list(decision.options), learns=list(decision.learns)))
                 return self.end("needs_clarification", decision.question, suggestions=decision.options)
             elif reason := empty_result(self._done):
                 self._state.steps.append(Step("final_answer", {}, False, reason, refused=True))

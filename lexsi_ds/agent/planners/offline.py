@@ -70,7 +70,7 @@ class OfflinePlanner:
             case CannotAnswer():
                 yield Answer(_missed(reading), "cannot_answer", reading.suggestions, _half(reading))
             case Clarify():
-                yield AskUser(reading.question, reading.options)
+                yield AskUser(reading.question, reading.options, reading.learns)
             case Analytic():
                 yield from self._analytic(reading, state)
             case Predictive():
