@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from components import asking, builder, cards, exports, problems, propose, session, tables, task_editor
+from components import asking, builder, cards, exports, problems, propose, remembered, session, tables, task_editor
 from components.cards import Ranking
 from components.payloads import ArtifactLike, head
 from components.registry import page
@@ -176,6 +176,8 @@ def _words(state: str) -> str:
 
 def _chips(app: Application, actor: Actor, source_id: str, conversation_id: str, view: TurnView, newest: bool) -> None:
     """Options of a question asked back (greyed out once answered), or follow-ups under the newest answer."""
+    if newest:
+        remembered.line(app, actor, view.run_id)
     options = view.options or (view.suggestions if newest else [])
     options = [o for o in dict.fromkeys(options) if o.strip()]
     if not options:
@@ -188,8 +190,8 @@ def _chips(app: Application, actor: Actor, source_id: str, conversation_id: str,
         label_visibility="collapsed",
         disabled=not newest,
         format_func=lambda o: f":gray[{plain(o, 160)}]",
-        on_change=asking.on_chip,
-        args=(app, actor, source_id, conversation_id, key),
+        on_change=asking.on_option,
+        args=(app, actor, source_id, conversation_id, key, view.run_id, view.options, view.learns),
         wrap=True,
     )
 
