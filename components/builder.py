@@ -19,6 +19,7 @@ from lexsi_ds.agent.building import Building
 from lexsi_ds.application import Application
 from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.errors import BadInput, LexsiError
+from lexsi_ds.knowledge.model import LearnedWord
 from lexsi_ds.services.access import Actor
 from lexsi_ds.text_to_sql.builder import FilterLine, Form, GroupLine, MeasureLine
 
@@ -76,6 +77,7 @@ def panel(app: Application, actor: Actor, handle: DatasetHandle, conversation_id
     with st.container(border=True, gap="small", key=session.wkey("builder", place)), problems.guarded("The query builder"):
         _head(building, state)
         _unknown(building, state)
+        _remember(state)
         lines = Lines(state, building.choices(state.form.table))
         builder_lines.base(building, state)
         if state.form.lists:
@@ -125,6 +127,20 @@ def _unknown(building: Building, state: BuilderState) -> None:
             st.button("Leave it out", key=f"{key}-out", type="tertiary", on_click=_drop_word, args=(state, word))
 
 
+def _remember_key(state: BuilderState, word: str) -> str:
+    return session.wkey("builder", state.place, "remember", word)
+
+
+def _remember(state: BuilderState) -> None:
+    """Whether a word is to mean the chosen column from now on."""
+    for word, table, _, label in state.taken:
+        st.checkbox(
+            f"Remember that “{plain(word, 60)}” means {plain(label, 60)} :gray[({plain(table, 40)})]",
+            key=_remember_key(state, word),
+            help="Used in this data set's next questions; shown and undone on Connect data, in the semantic model.",
+        )
+
+
 def _fits(use: str, column: Any) -> bool:
     if column is None:
         return use == "group"
@@ -142,6 +158,7 @@ def _take_word(state: BuilderState, word: str, chosen: str, use: str, column: An
     if use == "group" and form.lists:
         part = "columns"
     state.form = form.model_copy(update={part: (*getattr(form, part), line)})
+    state.taken.append((word, column.table, column.column, column.label))
     _number(state, part)
     _drop_word(state, word)
 
@@ -183,4 +200,7 @@ def _run(
     app: Application, actor: Actor, handle: DatasetHandle, conversation_id: str | None, building: Building, state: BuilderState
 ) -> None:
     question, given = building.finished(state.form)
+    for word, table, column, _ in state.taken:
+        if session.read(_remember_key(state, word)):
+            app.semantics.learn(actor, handle.source_id, word, LearnedWord(id="", words=word, table=table, column=column))
     asking.start(app, actor, handle.source_id, conversation_id, question, given)

@@ -7,7 +7,7 @@ Streamlit's own Stop end the drawing and nothing else; the Stop button here ends
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -114,20 +114,21 @@ def welcome(app: Application, actor: Actor, handle: DatasetHandle, conversation_
             )
 
 
-def tools(app: Application, actor: Actor, handle: DatasetHandle, conversation_id: str | None) -> None:
-    """Above the box: the help and the query builder, each opening where it stands."""
+def tools(app: Application, actor: Actor, handle: DatasetHandle, conversation_id: str | None, *, quiet: bool) -> None:
+    """Above the box: the help and the query builder, each opening where it stands. ``quiet`` under a thread."""
     with st.container(horizontal=True, gap="small"):
-        build_button(app, handle)
-        help_panel.button()
+        build_button(app, handle, "tertiary" if quiet else "secondary")
+        help_panel.button("tertiary" if quiet else "secondary")
     builder.panel(app, actor, handle, conversation_id, builder.NEW)
     help_panel.panel(app, actor, handle, conversation_id)
 
 
-def build_button(app: Application, handle: DatasetHandle) -> None:
+def build_button(app: Application, handle: DatasetHandle, type_: Literal["secondary", "tertiary"]) -> None:
     """Opens an empty query builder."""
     st.button(
         "Build a question",
         icon=":material/tune:",
+        type=type_,
         key="chat-build",
         on_click=builder.on_open,
         args=(app, handle, builder.NEW, None),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import streamlit as st
 
 from components import asking, problems, session, tables
@@ -11,9 +13,9 @@ from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.services.access import Actor
 
 
-def button() -> None:
+def button(type_: Literal["secondary", "tertiary"]) -> None:
     """Opens and closes the panel."""
-    st.button("What can I ask?", icon=":material/help:", key="chat-help", on_click=_toggle)
+    st.button("What can I ask?", icon=":material/help:", type=type_, key="chat-help", on_click=_toggle)
 
 
 def _toggle() -> None:

@@ -43,7 +43,7 @@ with guarded("Chat"):
         live = chat.thread(app, actor, handle, conversation_id, turns) if conversation_id else None
         place = st.container()
         if not live:
-            chat.tools(app, actor, handle, conversation_id)
+            chat.tools(app, actor, handle, conversation_id, quiet=bool(turns))
     with st.bottom, st.columns(SPLIT, gap="medium")[1]:
         chat.box(app, actor, handle, conversation_id, live)
     if live:

@@ -356,6 +356,11 @@ class FakeApplication:
     def person(self) -> Any:
         return LOCAL
 
+    def review(self, actor: Any) -> str:
+        return "doubtful"
+
+    def set_review(self, actor: Any, *, always: bool) -> None: ...
+
     def planner_label(self) -> str:
         return "Offline"
 

@@ -35,6 +35,8 @@ class FakeArtifact:
 class FakeTurn:
     """A turn of a conversation."""
 
+    given = None
+
     run_id: str
     question: str
     state: str
