@@ -50,6 +50,9 @@ def glossed(tagged: Tagged) -> Tagged:
         if item.kind != "gloss":
             continue
         before = n - 1
+        said = next((k for k in range(n - 1, -1, -1) if items[k].kind not in ("mark", "be")), None)
+        if said is not None and items[said].of("value", "segment") and not items[said].of("entity"):
+            items[said] = replace(items[said], kind="stop")
         while before >= 0 and items[before].kind in ("mark", "be", "unknown", "stop"):
             if items[before].kind == "unknown":
                 items[before] = replace(items[before], kind="stop")

@@ -44,6 +44,23 @@ def comparison(parser: Parser, i: int) -> int:
     return _compared(parser, i, column, test, numbers, stop)
 
 
+def added_up(parser: Parser, i: int) -> int:
+    """ "add up to more than 24 hours of playing time": a condition on the sum of each group."""
+    if parser.kind(i) != "sum":
+        return i
+    test, start = _test_at(parser, parser.skip(i + 1, "of", "be"))
+    if test is None or test == "between":
+        return i
+    numbers, stop = _numbers_at(parser, start, 1)
+    unit = parser.items[stop] if numbers and _is_unit(parser, stop) else None
+    stop = parser.skip(stop + (unit is not None), "of", "in")
+    if not numbers or not parser.is_named(stop, "column"):
+        return i
+    text = " ".join(item.text for item in parser.items[i : stop + 1])
+    parser.draft.having.append(HavingAsk("sum", parser.items[stop], test, numbers[0], text, unit))
+    return stop + 1
+
+
 def _column_before(parser: Parser, i: int) -> tuple[Item | None, int]:
     """A column with its comparison: "wages above", "price of at least"."""
     if parser.is_named(i, "column"):

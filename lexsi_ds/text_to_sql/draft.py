@@ -84,6 +84,7 @@ class HavingAsk:
     test: str
     number: float
     text: str
+    unit: Item | None = None
 
 
 @dataclass(frozen=True)

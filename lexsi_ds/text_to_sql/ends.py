@@ -120,6 +120,11 @@ def limit(parser: Parser, i: int) -> int:
     if parser.kind(i) == "place" and (parser.kind(i + 1) in (*SUPERLATIVES, "worst", "best") or parser.is_named(i + 1, "extreme")):
         draft.place = _PLACES[parser.items[i].words[0]]
         return i + 1
+    figure = parser.skip(i + 1, "in", "by", "of", "be")
+    if parser.kind(i) == "place" and figure > i + 1 and parser.is_named(figure, "metric", "column"):
+        draft.place = _PLACES[parser.items[i].words[0]]
+        draft.order.append(OrderAsk(True, parser.items[figure], None if parser.items[figure].of("metric") else "sum"))
+        return figure + 1
     ranked = parser.kind(i + 1) in (*SUPERLATIVES, "worst", "best") or parser.is_named(i + 1, "extreme")
     if parser.kind(i) == "number" and (ranked or _ranked_behind(parser, i)):
         draft.limit = _whole(parser.items[i].value)

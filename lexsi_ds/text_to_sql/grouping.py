@@ -35,6 +35,11 @@ def settle_groups(r: Resolver) -> list[Dimension]:
         asks.insert(0, GroupAsk(which, text=which.text))
     elif not r.draft.measures and not r.draft.groups and r.draft.having and r.draft.columns:
         asks.insert(0, GroupAsk(r.draft.columns.pop(0)))
+    elif not r.draft.measures and not r.draft.groups and any(h.fn != "count" for h in r.draft.having) and r.draft.entities:
+        subject = next((e for e in r.draft.entities if {s.table for s in e.of("entity")} != {r.base}), None)
+        if subject is not None:
+            r.draft.entities.remove(subject)
+            asks.insert(0, GroupAsk(subject, text=subject.text))
     return _all_groups(r, asks)
 
 

@@ -15,7 +15,7 @@ from lexsi_ds.text_to_sql.cues import CUES
 from lexsi_ds.text_to_sql.joins import via_of
 
 SenseKind = Literal[
-    "entity", "column", "value", "segment", "metric", "role", "outcome", "verb", "rows", "extreme", "hint", "house", "deal"
+    "entity", "column", "value", "segment", "metric", "role", "outcome", "verb", "rows", "extreme", "hint", "house", "deal", "pay"
 ]
 
 
@@ -76,9 +76,19 @@ class Lexicon:
             for hit in hits:
                 self._put(words, Sense("value", hit.table, hit.column, hit.value, hit.label))
         self._add_deals()
+        self._add_pay()
         self._stems = self._hints()
         self.longest = max((len(w) for w in self._senses), default=1)
         self.vocabulary = frozenset(w for words in self._senses for w in words if w.isalpha() and len(w) > 3)
+
+    def _add_pay(self) -> None:
+        """ "pay", "bill": verbs of figures that are charges; they count only beside such a figure or its comparison."""
+        for column in self.model.columns:
+            words = set(split_name(column.name)) | set(column.label.split())
+            charged = column.role == "measure" and words & {"charge", "charges", "fee", "fees", "bill", "fare", "payment", "payments", "premium"}
+            for word in ("pay", "pays", "paid", "paying", "bill", "billed", "charge", "charged") if charged else ():
+                if not any(s.kind != "pay" for s in self.senses((word,))):
+                    self._put((word,), Sense("pay", column.table, column.name, label=column.label, role=column.role))
 
     def _add_deals(self) -> None:
         """ "bought", "sold", "spent": rows of the one table that a figure of price times quantity is worked out of."""

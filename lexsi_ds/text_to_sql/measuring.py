@@ -69,6 +69,9 @@ def _named_totals(r: Resolver) -> list[Measure]:
     made = []
     for item in list(r.draft.columns):
         labels = {s.label for s in item.of("column")}
+        ranked = any(o.target is not None and o.fn is None for o in r.draft.order)
+        if ranked and (r.draft.limit is not None or r.draft.entities):
+            continue
         if len(labels) == 1 and next(iter(labels)).startswith("number of ") and not ordering.finds_rows(r):
             r.draft.columns.remove(item)
             made += measures_of(r, MeasureAsk("sum", item))

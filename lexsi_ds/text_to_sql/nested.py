@@ -5,6 +5,7 @@ A comparison with a plain number is no business of theirs.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lexsi_ds.text_to_sql.draft import FilterAsk
@@ -25,6 +26,8 @@ def versus(parser: Parser, i: int) -> int:
         column, start = parser.items[i], parser.skip(i + 1, "be", "of")
     elif parser.kind(i) == "lasts":
         start = i + 1
+    elif parser.is_named(i, "pay") and parser.kind(i + 1) in _TESTS:
+        column, start = paid(parser.items[i]), i + 1
     if parser.kind(start) not in _TESTS:
         return i
     test = parser.items[start]
@@ -59,6 +62,11 @@ def versus(parser: Parser, i: int) -> int:
         )
     )
     return stop
+
+
+def paid(item: Item) -> Item:
+    """A verb of charges as the charges it may speak of."""
+    return replace(item, senses=tuple(replace(s, kind="column") for s in item.of("pay")))
 
 
 def _is_column(parser: Parser, i: int, column: Item | None) -> bool:

@@ -54,6 +54,8 @@ def _asked(r: Resolver, measures: list[Measure], dimensions: list[Dimension]) ->
         return None
     ask = next((o for o in r.draft.order if o.target is not None), r.draft.order[0])
     measure = _measure_meant(r, ask, measures)
+    if measure is None and ask.target is not None and ask.fn is None:
+        _ask_which_figure(r, ask)
     if measure is None:
         raise NotUnderstood((ask.target.text if ask.target else "order",), "it is not among what was asked for")
     descending = ask.descending
@@ -62,6 +64,20 @@ def _asked(r: Resolver, measures: list[Measure], dimensions: list[Dimension]) ->
             raise NotUnderstood((ask.judged,), "it does not say whether more is better or worse")
         descending = (r.metric.higher_is == "worse") == (ask.judged == "worst")
     return Order(name=measure.name, descending=bool(descending))
+
+
+def _ask_which_figure(r: Resolver, ask: OrderAsk) -> None:
+    """ "which zip code is the most expensive": by the average of its rows, or by their extreme?"""
+    target = ask.target
+    columns = [r.names.column(s.table, s.column) for s in target.of("column")] if target is not None else []
+    if target is None or len(columns) != 1 or columns[0].role != "measure":
+        return
+    end = "highest" if ask.descending else "lowest"
+    label = columns[0].label
+    choices = [f"{end} average {label}", f"{end} {'maximum' if ask.descending else 'minimum'} {label}"]
+    if columns[0].additive:
+        choices.append(f"{end} total {label}")
+    raise Ambiguous(target, tuple(choices), f"several rows stand behind each group, so {target.text} can be told in several ways")
 
 
 def _measure_meant(r: Resolver, ask: OrderAsk, measures: list[Measure]) -> Measure | None:

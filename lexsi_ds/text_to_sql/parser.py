@@ -185,6 +185,9 @@ class Parser:
             return i + 1
         if kind not in AGGREGATES:
             return i
+        added = clauses.added_up(self, i)
+        if added > i:
+            return added
         if kind in ("count", "sum") and i + 1 == len(self._said()) and self.draft.order and self.kind(i - 1) == "and":
             return i + 1  # "..., and how much?"
         several = ends.several(self, i)
@@ -226,6 +229,8 @@ class Parser:
             of, after = belongs_to(self, stop, after)
             if of is None and item.text.endswith("'s") and self.is_named(after, "column", "entity"):
                 of, item, after = item, self.items[after], after + 1
+            elif of is None and self._is_compound(item, after):
+                of, item, after = item, self.items[after], after + 1
             found.append((item, of))
             stop = after
             following = self.skip(stop, "mark", "and")
@@ -233,6 +238,13 @@ class Parser:
                 break
             stop = following
         return found, stop
+
+    def _is_compound(self, item: Item, after: int) -> bool:
+        """ "track price": a figure with its noun before it."""
+        if not item.of("entity") or item.of("column") or not self.is_named(after, "column") or self.is_named(after, "entity"):
+            return False
+        tables = {s.table for s in item.of("entity")}
+        return any(s.table in tables and s.role == "measure" for s in self.items[after].of("column"))
 
     def continues(self, i: int, kinds: tuple[str, ...]) -> bool:
         return self.is_named(i, *kinds) and not self.items[i].cue and not self.is_named(i, "verb")
@@ -273,6 +285,11 @@ class Parser:
         elif item.of("entity"):
             draft.entities.append(item)
             draft.share_noun = draft.share
+        elif item.of("pay"):
+            wanted = {(s.table, s.column) for s in item.of("pay")}
+            others = {(s.table, s.column) for x in self.items if x is not item for s in x.of("column")}
+            if not wanted & others:
+                return i
         elif item.of("deal"):
             draft.deals.append(item)
             draft.never_dealt = draft.never_dealt or self._is_never(i)

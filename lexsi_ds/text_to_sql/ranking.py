@@ -112,7 +112,8 @@ def _has_column(subject: Item, figure: Item) -> bool:
 def ranked_groups(r: Resolver) -> list[GroupAsk]:
     """What a ranking or a bare "regions by number of accounts" groups by: the noun that is not counted."""
     draft = r.draft
-    if draft.groups or draft.which is not None or not draft.measures:
+    figures = draft.measures or [o for o in draft.order if o.fn not in (None, "count") and o.target is not None]
+    if draft.groups or draft.which is not None or not figures:
         return []
     for items in (draft.entities, draft.columns):
         for item in items:
@@ -127,4 +128,5 @@ def ranked_groups(r: Resolver) -> list[GroupAsk]:
 def _said_first(draft: Draft, item: Item) -> bool:
     """Whether the noun comes before what is measured: "districts by default rate", not "default rate of the district"."""
     measured = [m.target.start for m in draft.measures if m.target is not None]
+    measured += [o.target.start for o in draft.order if o.target is not None and o.fn is not None]
     return bool(measured) and item.start < min(measured)

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 from lexsi_ds.knowledge.model import ColumnModel, Metric
 from lexsi_ds.knowledge.values import ValueIndex
-from lexsi_ds.text_to_sql import conditions, deals, ordering, ranking, tops, whens, windows_of
+from lexsi_ds.text_to_sql import conditions, deals, ordering, ranking, tops, units, whens, windows_of
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
-from lexsi_ds.text_to_sql.draft import Draft, FilterAsk, MeasureAsk
+from lexsi_ds.text_to_sql.draft import Draft, FilterAsk, HavingAsk, MeasureAsk
 from lexsi_ds.text_to_sql.grouping import settle_groups
 from lexsi_ds.text_to_sql.joins import routes
 from lexsi_ds.text_to_sql.lexicon import Sense
@@ -69,6 +69,7 @@ class Resolver:
         self._count_belongings()
         deals.gather(self)
         whens.settle(self)
+        self._per_itself()
         self.per: tuple[str, ...] = ()
         """Names of the result inside which an order counts."""
 
@@ -84,6 +85,16 @@ class Resolver:
                 draft.filters.append(
                     FilterAsk("exists", (ask.target,), test=ask.test, numbers=(ask.number,), text=ask.text)
                 )
+
+    def _per_itself(self) -> None:
+        """ "average price per house", "across all sales": each row by itself, so nothing is grouped."""
+        draft = self.draft
+        levels = [m for m in draft.measures if m.fn in ("average", "median", "minimum", "maximum")]
+        for ask in list(draft.groups):
+            own = ask.target is not None and ask.target.of("entity") and not ask.target.of("column")
+            if own and ask.target is not None and levels and self.entity_table(ask.target) == self.base:
+                draft.groups.remove(ask)
+                draft.entities.append(ask.target)
 
     def inside(self, draft: Draft, table: str) -> Resolver:
         """A resolver for a query inside this one, over rows of ``table``."""
@@ -168,6 +179,9 @@ class Resolver:
     def _base_of_having(self) -> str | None:
         grouped = bool(self.draft.groups or self.draft.which or self.draft.columns)
         counted = [h for h in self.draft.having if h.fn == "count"]
+        summed = [h for h in self.draft.having if h.fn != "count" and h.target.of("column")]
+        if summed and not self.draft.measures:
+            return self.column_table(summed[0].target)
         return self.entity_table(counted[0].target) if counted and grouped else None
 
     def _base_of_counted(self) -> str | None:
@@ -323,10 +337,20 @@ class Resolver:
             measures = measures_of(self, MeasureAsk(ask.fn, ask.target))
             if ask.fn == "count" and measures[0].fn != "count":
                 raise NotUnderstood((ask.text,), f"{ask.target.text} are not what is counted here")
-            number = int(ask.number) if ask.number == int(ask.number) else ask.number
+            scaled = ask.number * self._scale(ask, measures[0])
+            number = int(scaled) if scaled == int(scaled) else scaled
             made.append(Having(measure=measures[0], test=ask.test, value=str(number)))  # type: ignore[arg-type]
             self.note(ask.text, f"{measures[0].label} {ask.test} {number}")
         return made
+
+    def _scale(self, ask: HavingAsk, measure: Measure) -> float:
+        """From the unit that was said to the figure's."""
+        if ask.unit is None:
+            return 1.0
+        found = units.factor(ask.unit.text, measure.unit or "")
+        if found is None:
+            raise NotUnderstood((ask.unit.text,), f"the unit of {measure.label} is not known")
+        return found
 
     def _order(
         self, measures: list[Measure], dimensions: list[Dimension]

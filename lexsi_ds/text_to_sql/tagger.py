@@ -115,6 +115,8 @@ def _item_at(
     named = _sense_at(tokens, i, lexicon)
     if named and token.kind == "number" and named[0] == i + 1 and _is_count(tokens, i, named[1]):
         named = None
+    if named and named[0] == i + 1 and all(s.kind == "pay" for s in named[1]):
+        named = (named[0], (*named[1], *lexicon.hints(token.word)))
     if named and named[0] == i + 1 and _is_function_word(token, named[1], cues):
         named = None
     dated = span_at(tokens, i, today)

@@ -37,8 +37,13 @@ def settle(r: Resolver) -> None:
         return
     if not (draft.order or any(f.kind in ("key", "value") for f in draft.filters)):
         raise NotUnderstood(("when",), "it does not say of which row")
-    draft.columns.append(date)
-    draft.lists = True
+    if all({(s.table, s.column) for s in o.target.of("column")} != _columns(date) for o in draft.order if o.target):
+        draft.columns.append(date)
+    draft.lists = draft.rows = True
+
+
+def _columns(item: Item) -> set[tuple[str, str]]:
+    return {(s.table, s.column) for s in item.of("column")}
 
 
 def _date(r: Resolver) -> Item:
