@@ -19,6 +19,7 @@ from lexsi_ds.data.plan import Preview, ReadPlan, Suggestion, plan_options
 from lexsi_ds.data.sniff import path_kind
 from lexsi_ds.jobs.background import Task
 from lexsi_ds.services.access import Actor
+from lexsi_ds.services.planner import Plans
 
 STEPS = ("Choose", "Check how it was read", "Name and load")
 
@@ -34,6 +35,8 @@ class FileWizard:
     uploaded: Path | None = None
     """The folder that holds uploaded files; given up when the wizard is left or its import is over."""
     plans: list[ReadPlan] | None = None
+    passed_over: tuple[str, ...] = ()
+    """What the files hold beside these tables, and is not read."""
     preview: tuple[int, str, Preview] | None = None
     """The one that is shown: table, its choices, rows."""
     at: int = 0
@@ -64,9 +67,9 @@ def begin(app: Application, actor: Actor, paths: Sequence[Path], name: str, uplo
 def plan_task(app: Application, actor: Actor, paths: Sequence[Path]) -> Task:
     """Find out how files would be read; the bank's own files need no look."""
 
-    def work(cancel: Any, tell: Any) -> list[ReadPlan]:
+    def work(cancel: Any, tell: Any) -> Plans:
         if len(paths) == 1 and path_kind(paths[0]) == "pkdd":
-            return []
+            return Plans([])
         return app.catalog.plan_files(actor, paths, cancel=cancel, tell=tell)
 
     return app.background.start("plan", "Looking at the files", work, owner=actor.id)

@@ -37,6 +37,7 @@ def draw(app: Application, actor: Actor, state: FileWizard) -> None:
     if not plans:
         st.info("These are the files of the Czech bank (PKDD'99); how they are read is known.", icon=":material/info:")
     else:
+        passed_over(state)
         index = _pick(plans, state)
         _table(app, actor, state, index)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -54,7 +55,7 @@ def draw(app: Application, actor: Actor, state: FileWizard) -> None:
 def _planned(app: Application, actor: Actor, state: FileWizard) -> bool:
     task = app.background.get(state.task_id)
     if task is not None and task.state == "done":
-        state.plans = list(task.result)
+        state.plans, state.passed_over = list(task.result), task.result.notes
         return True
     if task is not None and task.state == "running":
         _planning(app, actor, task.id)
@@ -90,6 +91,14 @@ def _pick(plans: list[ReadPlan], state: FileWizard) -> int:
     )
     state.at = int(chosen or 0)
     return state.at
+
+
+def passed_over(state: FileWizard) -> None:
+    """What the files hold and will not be read."""
+    for note in state.passed_over[:SHOWN_NOTES]:
+        st.caption(f":material/info: {plain(note, 400)}")
+    if len(state.passed_over) > SHOWN_NOTES:
+        st.caption(f"and {figures.counted(len(state.passed_over) - SHOWN_NOTES, 'more note')}.")
 
 
 def option(plan: ReadPlan) -> str:
@@ -162,8 +171,8 @@ def _preview(preview: Preview, index: int, state: FileWizard) -> None:
     if len(notes) > SHOWN_NOTES:
         st.caption(f"and {figures.counted(len(notes) - SHOWN_NOTES, 'more note')}.")
     if preview.rejected:
-        said = figures.counted(max(plan.rejected, len(preview.rejected)), "row")
-        with st.expander(f"{said} do not fit and will be kept apart", icon=":material/warning:", type="compact"):
+        said = figures.counted(max(plan.rejected + plan.flagged, len(preview.rejected)), "entry")
+        with st.expander(f"{said} did not fit; kept in a file with the reason", icon=":material/warning:", type="compact"):
             lines = pd.DataFrame(list(preview.rejected), columns=pd.Index(["Line", "Reason", "Text"]))
             tables.show(lines, key=session.wkey("rejected", index, state.round), alt="Rows that do not fit")
 
@@ -252,6 +261,7 @@ def name_and_load(app: Application, actor: Actor, state: FileWizard, *, busy: bo
         names = ", ".join(plain(p.path.name, 60) for p in left_out[:5])
         more = f" and {len(left_out) - 5} more" if len(left_out) > 5 else ""
         st.warning(f"Left out, because they cannot be read: {names}{more}.", icon=":material/warning:")
+    passed_over(state)
     with st.container(horizontal=True, gap="small"):
         st.button("Back", key="wizard-back", icon=":material/arrow_back:", on_click=wizard.step_to, args=(False,))
         st.button(

@@ -26,6 +26,7 @@ from lexsi_ds.application import Application, get_application
 from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.errors import BadInput, LexsiError, Stopped
 from lexsi_ds.ids import new_id
+from lexsi_ds.inspection import as_json, as_lines
 from lexsi_ds.jobs.cancel import Cancel
 
 EXIT = {
@@ -172,7 +173,15 @@ def _answer(
             events.append(event)
             if live and isinstance(event, ev.ToolCalled):
                 print(f"Calling {event.name}… {event.argument}", file=sys.stderr)
-        return report(question, events, ctx, max_rows=args.max_rows)
+        body = report(question, events, ctx, max_rows=args.max_rows)
+    if passed := _passed_over(handle, app):
+        body["caveats"] = [*(body["caveats"] or ()), *passed]
+    return body
+
+
+def _passed_over(handle: DatasetHandle, app: Application) -> list[str]:
+    """Files and sheets that are not in the data set that was asked."""
+    return [] if handle.synthetic else app.catalog.source_notes(app.person(), handle.source_id)
 
 
 def _task_file(path: Path | None) -> GivenQuery | GivenTask | None:
@@ -228,41 +237,11 @@ def _tell(body: dict[str, Any], out: IO[str]) -> None:
 
 def _inspect(args: argparse.Namespace, app: Application, out: IO[str], cancel: Cancel) -> int:
     handle = _handle(args.path, app, cancel)
+    notes = app.catalog.notes(app.person(), handle.source_id)
     if args.json:
-        tables = [
-            {
-                "name": t.name,
-                "rows": t.rows,
-                "columns": [c.model_dump(mode="json") | {"family": c.family} for c in t.columns],
-            }
-            for t in handle.tables
-        ]
-        body = {
-            "schema_version": 1,
-            "name": handle.name,
-            "kind": handle.kind,
-            "today": str(handle.today) if handle.today else None,
-            "synthetic": handle.synthetic,
-            "tables": tables,
-            "notes": list(app.catalog.notes(app.person(), handle.source_id)),
-        }
-        print(json.dumps(body, ensure_ascii=False), file=out)
-        return 0
-    print(
-        f"{handle.name}: {len(handle.tables)} tables, {handle.rows:,} rows"
-        + (f", data to {handle.today}" if handle.today else ""),
-        file=out,
-    )
-    for table in handle.tables:
-        print(f"\n{table.name} ({table.rows:,} rows)", file=out)
-        for c in table.columns:
-            marks = ", ".join(m for m in ("protected", "identifier", "masked") if getattr(c, m))
-            print(
-                f"  {c.name}  {c.type}"
-                + (f"  {c.nulls:,} missing" if c.nulls else "")
-                + (f"  [{marks}]" if marks else ""),
-                file=out,
-            )
+        print(json.dumps(as_json(handle, notes), ensure_ascii=False), file=out)
+    else:
+        print("\n".join(as_lines(handle, notes)), file=out)
     return 0
 
 

@@ -23,6 +23,7 @@ from lexsi_ds.agent.decisions import Answer, AskUser, CallTool, Planner, PlanSta
 from lexsi_ds.agent.given import waits
 from lexsi_ds.agent.results import ArtifactSink, MemorySink, keep
 from lexsi_ds.agent.rules import Done, broken, empty_result
+from lexsi_ds.agent.set_aside import set_aside
 from lexsi_ds.agent.tools import REGISTRY
 from lexsi_ds.agent.tools.base import Tool, ToolResult, refuse
 from lexsi_ds.errors import LexsiError, Stopped
@@ -160,6 +161,8 @@ class _Run:
         if task := cache.get("_task"):
             caveats += task.notes
         caveats += cache.get("_notes", ())
+        if state == "answered":
+            caveats += set_aside(self._ctx.dataset, cache)
         stated = cache.get("_predictive")
         if offer is None and state == "needs_clarification" and stated is not None and waits(stated, self._ctx):
             offer = {"kind": "task"}

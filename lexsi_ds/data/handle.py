@@ -103,6 +103,10 @@ class Table(Value):
     comment: str | None = None
     live: Live | None = None
     """Set when queries read the table at its source: there is no file at ``path`` then, and ``rows`` may be out of date."""
+    rejected: int = 0
+    """Lines of its file that are not in it."""
+    flagged: int = 0
+    """Lines and cells that are in it, but not as they stood: with missing values."""
 
     def column(self, name: str) -> Column | None:
         """The column of this name, whatever the case; None when there is none."""

@@ -25,7 +25,7 @@ from lexsi_ds.services.fingerprint import path_fingerprint
 from lexsi_ds.services.handles import table_of
 from lexsi_ds.services.importer import Importer, Tell
 from lexsi_ds.services.library import Library, not_found, sees
-from lexsi_ds.services.planner import Planner
+from lexsi_ds.services.planner import Planner, Plans
 from lexsi_ds.services.removal import Removal
 from lexsi_ds.settings import Settings
 from lexsi_ds.store.db import Store
@@ -49,8 +49,9 @@ class Catalog(Library):
 
     def plan_files(
         self, actor: Actor, paths: Sequence[Path | str], *, cancel: Cancel | None = None, tell: Tell | None = None
-    ) -> list[ReadPlan]:
-        """How files would be read, a plan a table; nothing is imported. A file that cannot be read has its ``error``.
+    ) -> Plans:
+        """How files would be read, a plan a table; nothing is imported. A file that cannot be read has its ``error``,
+        and ``notes`` of the list says what was passed over.
 
         Change plans with ``ReadPlan.change`` and pass ``plan_options(plans)`` as ``options`` of ``import_source``.
         """

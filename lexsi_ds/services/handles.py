@@ -77,6 +77,8 @@ def table_of(record: VersionRecord, home: Path) -> Table:
         rows=record.rows,
         columns=tuple(_marked(column, marks.get(column.name.casefold())) for column in columns),
         comment=record.description or record.comment,
+        rejected=record.rejected,
+        flagged=int(record.read_options.get("flagged", 0)),
         live=Live.model_validate(record.read_options["live"]) if record.read_options.get("live") else None,
     )
 

@@ -9,11 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
-import sqlglot
-from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
 from lexsi_ds.data.handle import DatasetHandle, Table
+from lexsi_ds.data.mentioned import tables_of
 from lexsi_ds.data.sql import SqlRunner
 from lexsi_ds.errors import NotFound
 from lexsi_ds.ids import is_id
@@ -45,8 +43,13 @@ class Library:
         """What was noticed while the files were read: values that became missing, rejected lines, guesses."""
         actor.need("datasets:read")
         parts = self.parts(actor, source_id, snapshot_id)
-        of_source = [str(note) for note in parts.source.options.get("notes", [])]
-        return of_source + [f"{t.name}: {note}" for t in parts.tables for note in t.read_options.get("notes", [])]
+        of_tables = [f"{t.name}: {note}" for t in parts.tables for note in t.read_options.get("notes", [])]
+        return self.source_notes(actor, source_id) + of_tables
+
+    def source_notes(self, actor: Actor, source_id: str) -> list[str]:
+        """Those of the notes that are about the source as a whole: files and sheets that were passed over."""
+        actor.need("datasets:read")
+        return [str(note) for note in self.parts(actor, source_id).source.options.get("notes", [])]
 
     def rejected(self, actor: Actor, source_id: str, table: str) -> tuple[int, Path | None]:
         """How many lines and cells of a table's file could not be read as they stood, and the file that holds them."""
@@ -64,15 +67,7 @@ class Library:
 
     def tables_of(self, actor: Actor, source_id: str, sql: str) -> list[Table]:
         """The source's tables that a query reads, in order of their first mention; [] when it cannot be parsed."""
-        handle = self.handle(actor, source_id)
-        try:
-            tree = sqlglot.parse_one(sql, dialect="duckdb")
-        except SqlglotError:
-            return []
-        made_here = {cte.alias_or_name.casefold() for cte in tree.find_all(exp.CTE)}
-        named = dict.fromkeys(t.name.casefold() for t in tree.find_all(exp.Table, bfs=False))
-        found = [handle.table(name) for name in named if name not in made_here]
-        return [table for table in found if table is not None]
+        return tables_of(self.handle(actor, source_id), sql)
 
     def preview(self, actor: Actor, source_id: str, table: str, n: int = 50) -> pd.DataFrame:
         """The first ``n`` rows of a table, with the values of masked columns hidden."""

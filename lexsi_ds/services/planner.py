@@ -5,7 +5,7 @@ Must never: read a person's file in this process, or import anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,14 @@ _PLAN, _PREVIEW = "lexsi_ds.data.ingest:plan_files", "lexsi_ds.data.ingest:previ
 _LONGEST_S = 120.0
 
 
+class Plans(list[ReadPlan]):
+    """Plans in the order of the tables, and ``notes`` on what was passed over: other types, empty members, hidden sheets."""
+
+    def __init__(self, plans: Iterable[ReadPlan], notes: Iterable[str] = ()) -> None:
+        super().__init__(plans)
+        self.notes = tuple(notes)
+
+
 class Planner:
     """Plans and previews of files, by the ingest workers of a pool."""
 
@@ -25,10 +33,10 @@ class Planner:
 
     def plan(
         self, paths: Sequence[Path | str], cancel: Cancel | None, tell: Callable[[dict[str, Any]], None] | None
-    ) -> list[ReadPlan]:
-        """A plan a table. Raises BadInput when there is nothing to read."""
+    ) -> Plans:
+        """A plan a table, and what was passed over. Raises BadInput when there is nothing to read."""
         made = self._pool.run("ingest", _PLAN, {"paths": _texts(paths)}, cancel=cancel, tell=tell, timeout_s=_LONGEST_S)
-        return [ReadPlan.model_validate(plan) for plan in made["plans"]]
+        return Plans((ReadPlan.model_validate(plan) for plan in made["plans"]), made["notes"])
 
     def preview(self, path: Path | str, plan: ReadPlan, n: int, cancel: Cancel | None) -> Preview:
         """The first rows of the plan's table. Raises BadInput for what cannot be read so."""

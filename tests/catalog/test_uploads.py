@@ -55,7 +55,7 @@ def test_the_originals_are_counted_read_again_and_go_with_their_source(app: Appl
     assert app.versions.refresh(ADA, source).handle.snapshot_number == 2
     app.catalog.delete(ADA, source)
     assert not folder.exists()
-    assert not [p for p in (app.settings.home / "uploads").iterdir()]
+    assert not list((app.settings.home / "uploads").iterdir())
 
 
 def test_files_of_a_folder_of_the_person_stay(app: Application, tmp_path: Path) -> None:
