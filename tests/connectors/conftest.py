@@ -14,7 +14,7 @@ import pytest
 
 from lexsi_ds.application import Application
 from lexsi_ds.services.access import LOCAL
-from lexsi_ds.services.connectors import ConnectorInfo
+from lexsi_ds.services.connector_info import ConnectorInfo
 from lexsi_ds.settings import Settings
 from tests.connectors import servers
 from tests.connectors.servers import Server, mariadb_owner, postgres_owner, s3_client

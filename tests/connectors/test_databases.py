@@ -14,7 +14,7 @@ from lexsi_ds.application import Application
 from lexsi_ds.errors import BadInput, LexsiError, NotFound, Stopped
 from lexsi_ds.jobs.cancel import Cancel
 from lexsi_ds.services.access import LOCAL
-from lexsi_ds.services.connectors import ConnectorInfo
+from lexsi_ds.services.connector_info import ConnectorInfo
 from tests.connectors import servers
 from tests.connectors.conftest import (
     BIG_ROWS,
