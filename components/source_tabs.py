@@ -81,7 +81,7 @@ def _how_read(app: Application, actor: Actor, handle: DatasetHandle) -> None:
     """Guesses, values that became missing, and lines that did not fit, with the lines to download."""
     notes = app.catalog.notes(actor, handle.source_id)
     with st.container(border=True, gap="xsmall"):
-        tables.card_head("Rejected rows", "lines of the files that did not fit; nothing is dropped without a word")
+        tables.card_head("Rejected rows", "lines and cells of the files that did not fit; nothing is dropped without a word")
         any_rejected = False
         for table in handle.tables:
             count, path = app.catalog.rejected(actor, handle.source_id, table.name)
@@ -89,7 +89,7 @@ def _how_read(app: Application, actor: Actor, handle: DatasetHandle) -> None:
                 continue
             any_rejected = True
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-                st.markdown(f"{plain(table.name)} :gray[{figures.counted(count, 'row')}]")
+                st.markdown(f"{plain(table.name)} :gray[{figures.counted(count, 'entry')}]")
                 if path and path.is_file():
                     tables.csv_button(
                         "Download them",

@@ -143,7 +143,7 @@ def _health(app: Application, actor: Actor, source: Any) -> list[str]:
     with contextlib.suppress(LexsiError):
         rejected = sum(app.catalog.rejected(actor, source.id, name)[0] for name in source.table_names[:20])
         if rejected:
-            found.append(f":yellow-badge[:material/warning: {figures.counted(rejected, 'row')} rejected]")
+            found.append(f":yellow-badge[:material/warning: {figures.counted(rejected, 'entry')} did not fit]")
         if notes := len(app.catalog.notes(actor, source.id)):
             found.append(f":gray-badge[:material/fact_check: {figures.counted(notes, 'note')}]")
         if source.snapshot_number > 1 and (stale := len(app.versions.stale(actor, source.id))):
