@@ -126,9 +126,8 @@ def _sure(app: Application, actor: Actor, source: Any) -> None:
 
 def source_line(source: Any, label: str) -> str:
     """What it is and how large: tables, rows, bytes of its newest version."""
-    return ", ".join(
-        [label, figures.counted(source.tables, "table"), figures.counted(source.rows, "row"), figures.size(source.bytes)]
-    )
+    size = figures.size(source.bytes) if source.bytes or source.kind not in FAR else "read in place"
+    return ", ".join([label, figures.counted(source.tables, "table"), figures.counted(source.rows, "row"), size])
 
 
 def age_line(source: Any) -> str:

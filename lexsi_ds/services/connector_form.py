@@ -46,4 +46,4 @@ def name_of(name: str | None, kind: Kind, config: ConnectorConfig) -> str:
     """The source's name: the one given, else what it is and where."""
     public = config.public()
     own = public.get("bucket") or public.get("database") or public.get("path") or public.get("host")
-    return " ".join((name or f"{kind.label}: {own}").split())[:120]
+    return " ".join((name or f"{kind.short or kind.label}: {own}").split())[:120]

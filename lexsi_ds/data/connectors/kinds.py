@@ -22,6 +22,8 @@ class Kind:
 
     name: str
     label: str
+    short: str = ""
+    """What a source of it is called when nobody names it; the label when left out."""
     config: type[ConnectorConfig] | None = None
     driver: type[Driver[Any]] | None = None
     lists_tables: bool = False
@@ -48,10 +50,10 @@ _AWS = (
 REGISTRY: dict[str, Kind] = {
     kind.name: kind
     for kind in (
-        Kind("s3", "Amazon S3 and compatible stores", S3Config, S3Driver, defaults=_AWS),
-        Kind("postgres", "PostgreSQL", PostgresConfig, PostgresDriver, lists_tables=True),
-        Kind("mysql", "MySQL and MariaDB", MysqlConfig, MysqlDriver, lists_tables=True),
-        Kind("sqlite", "SQLite file", SqliteConfig, SqliteDriver, lists_tables=True),
+        Kind("s3", "Amazon S3 and compatible stores", "Bucket", S3Config, S3Driver, defaults=_AWS),
+        Kind("postgres", "PostgreSQL", config=PostgresConfig, driver=PostgresDriver, lists_tables=True),
+        Kind("mysql", "MySQL and MariaDB", config=MysqlConfig, driver=MysqlDriver, lists_tables=True),
+        Kind("sqlite", "SQLite file", config=SqliteConfig, driver=SqliteDriver, lists_tables=True),
         Kind("snowflake", "Snowflake", lists_tables=True),
         Kind("azure-sql", "Azure SQL", lists_tables=True),
         Kind("delta-sharing", "Delta Sharing", lists_tables=True),
