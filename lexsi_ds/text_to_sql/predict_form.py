@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from lexsi_ds.knowledge.model import ColumnModel, Condition, Op, Outcome
+from lexsi_ds.knowledge.thesaurus import NO, YES
 from lexsi_ds.knowledge.words import fold, phrase
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.lexicon import Lexicon
@@ -25,6 +26,7 @@ _FORM = re.compile(
 _LIMIT = re.compile(
     r"^(?P<name>.+?)\s+(?:is\s+)?(?P<test>above|over|greater than|more than|higher than|>)\s*(?P<number>-?[\d,.]+)$", re.IGNORECASE
 )
+_CLASS = re.compile(r"^(?P<name>.+?)\s*(?:\bin\b|=|\bis\b)\s*(?P<values>.+)$", re.IGNORECASE)
 _TEST = re.compile(
     r"^(?P<name>.+?)\s*(?:(?P<null>\bis\s+(?P<no>not\s+)?(?:null|missing|empty|known|unknown))"
     r"|(?P<op>\bin\b|<=|>=|<>|!=|=|<|>|\bis\b)\s*(?P<values>.+))$",
@@ -49,15 +51,21 @@ def read(question: str, lexicon: Lexicon, names: Names) -> TaskDraft | None:
     if len(tables) != 1:
         return None  # more words than a noun: read as a plain question
     table = tables.pop()
-    limit = _LIMIT.match(match["target"].strip())
-    draft = _target(limit["name"] if limit else match["target"], table, lexicon, names)
+    said = match["target"].strip()
+    limit = _LIMIT.match(said)
+    draft = _target(limit["name"] if limit else said, table, lexicon, names)
+    classed = _CLASS.match(said) if draft is None else None
+    if classed is not None:
+        draft = _target(classed["name"], table, lexicon, names)
     if draft is None:
         return None
     draft = draft.model_copy(update={"question": question, "wants_why": False})
     if limit:
         draft = _limited(draft, limit["number"], names)
     else:
-        _must_be_classes(draft, match["target"].strip(), names)
+        _must_be_classes(draft, said, names)
+    if classed is not None:
+        draft = _classed(draft, classed["values"], names)
     if match["where"]:
         draft = _where(draft, match["where"], names)
     named = ((match["target"].strip(), f"{table}.{draft.column}"), (match["entity"].strip(), f"rows of {table}"))
@@ -111,7 +119,15 @@ def _middle(column: ColumnModel, names: Names) -> str:
         low, high = float((stored and stored.minimum) or ""), float((stored and stored.maximum) or "")
     except ValueError:
         return "100"
-    return f"{(low + high) / 2:.2g}" if abs(high) < 1e4 else str(int(float(f"{(low + high) / 2:.1g}")))
+    middle = float(f"{(low + high) / 2:.2g}")
+    return str(int(middle)) if middle == int(middle) else str(middle)
+
+
+def _classed(draft: TaskDraft, text: str, names: Names) -> TaskDraft:
+    """The values that count, as they were written: "type = gold"."""
+    column = names.column(draft.table, draft.column)
+    values = tuple(v.strip().strip("'\"“”") for v in text.strip().strip("()").split(",") if v.strip())
+    return draft.model_copy(update={"positive": tuple(_value(v, column, names) for v in values)})
 
 
 def _limited(draft: TaskDraft, number: str, names: Names) -> TaskDraft:
@@ -178,13 +194,15 @@ def _column(text: str, table: str, names: Names) -> ColumnModel:
 
 
 def _value(text: str, column: ColumnModel, names: Names) -> str:
-    """A value as it is stored; one that a column of few values does not hold is not understood."""
-    if names.family(column.table, column.name) == "number":
+    """A value as it is stored."""
+    if column.role != "flag" and names.family(column.table, column.name) == "number":
         try:
             number = float(text)
         except ValueError:
             raise NotUnderstood((text,), f"{column.label} is a number") from None
         return str(int(number)) if number == int(number) else repr(number)
+    if column.role == "flag" and len(column.values) == 2 and fold(text) in YES | NO:
+        return column.values[0 if fold(text) in YES else 1].value
     meant = {fold(m.value): m.value for m in column.values} | {fold(m.label): m.value for m in column.values}
     return meant.get(fold(text), text)
 
@@ -229,6 +247,9 @@ def unnamed(tagged: Tagged, question: str, names: Names, *, asks: bool, forecast
         return None
     options = _options(entities, names)
     if not options:
+        if len(entities) > 1:
+            told = tuple(names.model.table(t).plural for t in sorted(entities))
+            raise NotUnderstood(strange or told, "only a column of the rows themselves can be predicted, not another table's")
         where = " or ".join(names.model.table(t).plural for t in sorted(entities)) or "this data"
         raise NotUnderstood(strange or ("the outcome",), f"no column of {where} has classes that could be predicted")
     said = f"“{', '.join(strange)}” names no column here." if strange else "It does not say what to predict."

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.errors import BadInput
-from lexsi_ds.knowledge.model import ColumnModel, Condition, Outcome, SemanticModel
+from lexsi_ds.knowledge.model import ColumnModel, Condition, Outcome, SemanticModel, TableModel
 from lexsi_ds.models.task import Apart, LeftOut, Split, TaskSpec
 from lexsi_ds.text_to_sql.features import (
     CUTOFF,
@@ -115,8 +115,13 @@ def build_task(
         out_of_fold=outcome.out_of_fold,
         notes=tuple(plan.notes),
         split=split or Split(),
-        statement=f"predict {outcome.label} FOR EACH {scene.entity.label} WHERE {_stated(unknown)}",
+        statement=f"predict {_target_said(outcome)} FOR EACH {scene.entity.label} WHERE {_stated(unknown)}",
     )
+
+
+def _target_said(outcome: Outcome) -> str:
+    """The target as the written form has it: a declared one by its name, any other by its column and values."""
+    return outcome.label if outcome.id or any(c.op == ">" for c in outcome.positive) else _stated(outcome.positive)
 
 
 def _stated(conditions: tuple[Condition, ...]) -> str:
@@ -148,7 +153,7 @@ def _take_out(plan: Plan, names: frozenset[str]) -> None:
 
 def _scene(handle: DatasetHandle, model: SemanticModel, outcome: Outcome, approved: frozenset[str]) -> Scene:
     entity = model.table(outcome.table)
-    key = entity.key or _free_name(ROW_NUMBER, model, entity.name)
+    key = entity.key or _own_name(model, entity) or _free_name(ROW_NUMBER, model, entity.name)
     cutoff = (
         entity.time if entity.time and (column := model.column(entity.name, entity.time)) and not column.nulls else None
     )
@@ -157,6 +162,12 @@ def _scene(handle: DatasetHandle, model: SemanticModel, outcome: Outcome, approv
 
 ROW_NUMBER = "row_number"
 """What tells rows apart where no column does: their place when all columns are sorted."""
+
+
+def _own_name(model: SemanticModel, entity: TableModel) -> str | None:
+    """A column that names every row once, though it is not called a key."""
+    found = (c for c in model.of_table(entity.name) if c.identifier and not c.masked)
+    return next((c.name for c in found if c.distinct == entity.rows and not c.nulls), None)
 
 
 def _free_name(name: str, model: SemanticModel, table: str) -> str:
@@ -211,7 +222,7 @@ def _rows_cte(scene: Scene, conditions: tuple[Condition, ...]) -> str:
 def _source(scene: Scene) -> str:
     """The entity's table; with a number a row where it has no key, given before any row is left out."""
     name = ident(scene.entity.name)
-    if scene.entity.key is not None:
+    if scene.model.column(scene.entity.name, scene.key) is not None:
         return name
     order = ", ".join(ident(c.name) for c in scene.model.of_table(scene.entity.name))
     numbered = f"row_number() OVER (ORDER BY {order}) AS {ident(scene.key)}"
@@ -269,7 +280,7 @@ def _notes(scene: Scene, plan: Plan) -> list[str]:
             f"No {entity.label} has an unknown outcome: each score is out of fold, made by models that did not see that row."
         )
         notes.append(f"Only {outcome.unknown_meaning} are listed.")
-    if entity.key is None:
+    if scene.model.column(entity.name, scene.key) is None:
         notes.append(
             f"No column tells {entity.plural} apart: {scene.key} is a row's place when all columns are sorted. The same thing in"
             " two rows trains twice, which flatters the figures."

@@ -161,7 +161,7 @@ def _assigned(draft: TaskDraft, names: Names, values: Values, base: Outcome, *, 
     first = sides(base, draft.column, values) if declared else ((), (), ())
     yes = draft.positive or first[0]
     no = draft.negative or tuple(
-        v for v in (first[1] if declared else there) if v not in yes and v not in draft.score and v != MISSING
+        v for v in (first[1] if declared else there) if v not in yes and v != MISSING
     )
     scored = draft.score or first[2]
     if not scored:
@@ -200,6 +200,7 @@ def _assigned(draft: TaskDraft, names: Names, values: Values, base: Outcome, *, 
     changed = yes != first[0] or no != first[1]
     return base.model_copy(
         update={
+            "label": base.label if declared else f"{noun} {' or '.join(yes)}",
             "positive": test(counts),
             "positive_meaning": f"{label} = {' or '.join(yes)}" if changed else base.positive_meaning,
             "known": test((*yes, *no)),
@@ -236,12 +237,10 @@ def doubts(draft: TaskDraft, outcome: Outcome, names: Names) -> tuple[str, ...]:
     """Why a person should look before it trains. A declared outcome with rows to score, or an event, raises none."""
     column = names.column(draft.table, draft.column)
     rows, said = names.model.table(draft.table).plural, []
-    if not draft.outcome and draft.above is None:
+    if not draft.outcome and draft.above is None and not draft.positive:
         said.append(
             f"Nothing declares which values of {column.label} are the outcome: {outcome.positive_meaning} is filled in because"
             " it is the rarest. Choose which values count."
-            if not draft.positive
-            else f"Nothing declares {column.label} as an outcome: check that {outcome.positive_meaning} is what is meant."
         )
     if column.protected:
         said.append(f"{column.label.capitalize()} is a protected attribute: predicting it of people needs a reason.")
