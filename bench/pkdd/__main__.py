@@ -17,6 +17,7 @@ from pathlib import Path
 
 from bench.pkdd.items import Item, load
 from bench.pkdd.running import Runner
+from bench.pkdd.variants import variants
 from bench.verdict import Judged, table
 from lexsi_ds.application import Application
 from lexsi_ds.settings import Settings
@@ -26,6 +27,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run all or some questions."""
     args = _arguments(argv)
     items = chosen(load(), args.kind, args.id, args.limit)
+    if args.variants:
+        items = list(variants(items))
     with tempfile.TemporaryDirectory() as folder:
         app = Application(Settings(home=args.home or Path(folder)))
         try:
@@ -78,6 +81,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--kind", action="append", default=[], help="only this kind; may be given more than once")
     parser.add_argument("--id", action="append", default=[], help="only this item; may be given more than once")
     parser.add_argument("--limit", type=int, help="at most so many of each kind")
+    parser.add_argument("--variants", action="store_true", help="ask the data questions otherwise: capitals, politely, typos")
     parser.add_argument("--repeat", type=int, default=1, help="so many passes, which must give the same")
     parser.add_argument("--json", type=Path, help="write every verdict to this file")
     parser.add_argument("--home", type=Path, help="keep the built demo bank and the runs in this folder")

@@ -10,6 +10,7 @@ from bench.asking import Chat, Told
 from bench.pkdd.__main__ import chosen, main, same
 from bench.pkdd.items import Item, load
 from bench.pkdd.running import Runner
+from bench.pkdd.variants import WAYS, variants
 from bench.verdict import Judged, Verdict, no_answer, table, tools_fit
 from lexsi_ds.application import Application
 from lexsi_ds.settings import Settings
@@ -128,6 +129,20 @@ def test_the_command_prints_the_table_and_writes_its_verdicts(shared_home, demo_
     printed = capsys.readouterr().out
     assert "1 items, planner: Offline" in printed and "1 questions: right 100.0%" in printed and "identical" in printed
     assert [v["verdict"]["outcome"] for v in json.loads(file.read_text(encoding="utf-8"))] == ["right"]
+
+
+def test_variants_keep_the_gold_and_change_the_words() -> None:
+    item = Item(id="a", kind="simple", question="Average loan amount by region", gold="SELECT 1")
+    made = {v.id: v for v in variants([item, Item(id="b", kind="simple", question="tell me a joke", expect="abstain")])}
+    assert set(made) == {f"a-{name}" for name in WAYS}
+    assert made["a-upper"].question == "AVERAGE LOAN AMOUNT BY REGION" and made["a-upper"].gold == "SELECT 1"
+    assert made["a-swapped"].question == "Avearge loan amount by region"
+    assert made["a-doubled"].question == "Averrage loan amount by region"
+
+
+def test_said_otherwise_a_question_has_the_same_answer(runner: Runner) -> None:
+    results = list(runner.run(list(variants(chosen(load(), (), ("simple-02", "joins-01", "time-01"), None)))))
+    assert len(results) >= 15 and [r for r in results if r.verdict.outcome in ("wrong", "failed")] == []
 
 
 @pytest.mark.parametrize(
