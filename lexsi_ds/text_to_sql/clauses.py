@@ -5,6 +5,7 @@ A clause that does not fit takes nothing; it never takes a word and drops it.
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from lexsi_ds.text_to_sql.dates import Span
 from lexsi_ds.text_to_sql.draft import FilterAsk, HavingAsk
 from lexsi_ds.text_to_sql.rules import is_late
 from lexsi_ds.text_to_sql.tagger import Item
+from lexsi_ds.text_to_sql.tokens import SCALES
 
 if TYPE_CHECKING:
     from lexsi_ds.text_to_sql.parser import Parser
@@ -97,7 +99,18 @@ def _numbers_at(parser: Parser, i: int, count: int) -> tuple[tuple[float, ...], 
             i += 1
         if len(numbers) < count:
             i = parser.skip(i, "and", "to")
+    if len(numbers) == 2:
+        numbers = _one_scale(numbers, parser.items[i - 1].text)
     return (tuple(numbers), i) if len(numbers) == count else ((), i)
+
+
+def _one_scale(numbers: list[float], last: str) -> list[float]:
+    """ "between 10 and 20 thousand": the scale is meant of both."""
+    found = re.search(r"[a-z]+$", last.casefold())
+    scale = SCALES.get(found[0]) if found else None
+    if scale is not None and numbers[0] < numbers[1] / scale:
+        return [numbers[0] * scale, numbers[1]]
+    return numbers
 
 
 def _compared(parser: Parser, i: int, column: Item | None, test: str, numbers: tuple[float, ...], stop: int) -> int:
@@ -201,7 +214,9 @@ def days(parser: Parser, i: int) -> int:
         column = parser.items[i]
     lead = parser.kind(start)
     stop = start + 1 if lead in ("in", "of", "from", "since", "before", "after", "between", "to", "by") else start
-    stop = parser.skip(stop, "in", "of", "grain") if lead != "date" else stop
+    if lead != "date":
+        stop = parser.skip(stop, "in", "of")
+        stop += parser.kind(stop) == "grain" and parser.items[stop].words[0] in ("year", "years")
     if parser.kind(stop) != "date":
         return i
     first = parser.items[stop].span
@@ -225,7 +240,7 @@ def _is_dated(item: Item) -> bool:
 
 def _range(parser: Parser, lead: str, first: Span, i: int) -> tuple[Span, int] | None:
     joined = parser.kind(i) == "to" or (parser.kind(i) == "and" and lead == "between")
-    through = parser.kind(i) == "in" and parser.items[i].text.casefold() == "through"
+    through = parser.kind(i) == "in" and parser.items[i].words == ("through",)
     if (joined or through) and parser.kind(i + 1) == "date":
         last = parser.items[i + 1].span
         if last is not None and last.start >= first.start:

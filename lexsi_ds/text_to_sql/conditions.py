@@ -31,6 +31,8 @@ def settle(r: Resolver, asks: list[FilterAsk]) -> tuple[list[Predicate], list[Pr
     hits: list[Predicate] = []
     said_after = [a for a in asks if a.late and a.kind not in ("days", "key")]
     late = bool(said_after)
+    if r.draft.share_each:
+        return [p for ask in asks for p in _predicates(r, ask)], []
     if r.draft.share and len(said_after) > 1:
         raise NotUnderstood(
             tuple(a.text for a in said_after), "it is not clear which of these is the part and which the whole"
@@ -38,11 +40,25 @@ def settle(r: Resolver, asks: list[FilterAsk]) -> tuple[list[Predicate], list[Pr
     for ask in asks:
         counted = r.draft.share and ask.kind not in ("days", "key") and (ask.late or not late)
         (hits if counted else filters).extend(_predicates(r, ask))
+    _check_days(filters)
     if len({(h.ref.table, h.ref.column) for h in hits}) > 1:
         raise NotUnderstood(
             tuple(h.text for h in hits), "it is not clear which of these is the part and which the whole"
         )
     return filters, hits
+
+
+def _check_days(tests: list[Predicate]) -> None:
+    """Two spans of one date that no day is in at once were not meant so."""
+    spans: dict[tuple[str, str, str], list[Predicate]] = {}
+    for test in tests:
+        if test.test == "days":
+            spans.setdefault((test.ref.alias, test.ref.table, test.ref.column), []).append(test)
+    for same in spans.values():
+        first = max((t.values[0] for t in same if t.values[0]), default="")
+        after = min((t.values[1] for t in same if t.values[1]), default="")
+        if first and after and first >= after:
+            raise NotUnderstood(tuple(t.text for t in same), "no day lies in both")
 
 
 def _predicates(r: Resolver, ask: FilterAsk) -> list[Predicate]:
@@ -197,12 +213,26 @@ def _year_number(r: Resolver, ask: FilterAsk, column: ColumnModel, ref: Ref) -> 
     if span is None or (span.start.month, span.start.day, span.end.month, span.end.day) != (1, 1, 1, 1):
         raise NotUnderstood((ask.text,), f"{column.label} holds years only")
     r.note(ask.text, f"{column.table}.{column.name} {span.text}")
+    if span.start.year == 1 and has_zero(r, column):
+        years = ("1", str(span.end.year - 1))
+        return Predicate(ref=ref, test="between", values=years, text=f"{column.label} {span.text}")
     if span.start.year == 1:
         return Predicate(ref=ref, test="<", values=(str(span.end.year),), text=f"{column.label} {span.text}")
     if span.end.year == 9999:
         return Predicate(ref=ref, test=">=", values=(str(span.start.year),), text=f"{column.label} {span.text}")
     years = (str(span.start.year), str(span.end.year - 1))
     return Predicate(ref=ref, test="between", values=years, text=f"{column.label} {span.text}")
+
+
+def has_zero(r: Resolver, column: ColumnModel) -> bool:
+    """Whether a year is 0 where there is none."""
+    table = r.names.handle.table(column.table)
+    kept = table.column(column.name) if table else None
+    try:
+        low, high = float(kept.minimum or "x"), float(kept.maximum or "x")  # pyright: ignore[reportOptionalMemberAccess]
+    except (AttributeError, ValueError):
+        return False
+    return "year" in column.label.split() and low == 0 and high >= 1000
 
 
 def time_column(r: Resolver, text: str, *, filtering: bool = False) -> tuple[ColumnModel, Ref]:

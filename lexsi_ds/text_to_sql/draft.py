@@ -35,6 +35,8 @@ class GroupAsk:
     grain: Grain | None = None
     of: Item | None = None
     text: str = ""
+    within: bool = False
+    """Whether "within each" stood before it."""
     bands: tuple[Band, ...] = ()
     step: float | None = None
     """Ranges of a figure: these, or equal ones of this width."""
@@ -128,6 +130,8 @@ class Draft:
     share: bool = False
     share_noun: bool = False
     """Whether the noun after "percentage of" has been passed, so that what follows restricts the counted rows only."""
+    share_each: bool = False
+    """Whether the shares of the groups themselves are asked for: "share of each region among ..."."""
     relation: tuple[Item, Item] | None = None
     """Two columns that are asked to go together."""
     trend: str | None = None
@@ -145,5 +149,9 @@ class Draft:
     left: list[str] = field(default_factory=list)
     """Words that no rule took."""
     default_limit: bool = False
+    limit_noun: Item | None = None
+    """What stands right behind "top 3"."""
+    top_one: bool = False
+    """ "top category": the first only."""
     ids: list[str] = field(default_factory=list)
     """Words for "their id": lists show the key anyway."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from lexsi_ds.knowledge.words import plural, singular
 from lexsi_ds.text_to_sql.draft import MeasureAsk, OrderAsk
 from lexsi_ds.text_to_sql.lexicon import Sense
 from lexsi_ds.text_to_sql.logical import Fn
@@ -113,8 +114,14 @@ def limit(parser: Parser, i: int) -> int:
         numbered = parser.kind(stop) == "number"
         if not numbered and parser.items[i].words[0] == "first":
             return _superlative(parser, i, descending=False)
+        if numbered and _whole(parser.items[stop].value) is None:
+            return i
         draft.limit = _whole(parser.items[stop].value) if numbered else 10
         draft.default_limit = not numbered
+        noun = parser.items[stop + numbered] if stop + numbered < len(parser.items) else None
+        draft.limit_noun = noun
+        if not numbered and noun is not None and noun.of("entity", "column") and _is_single(noun.words[-1]):
+            draft.limit, draft.top_one = None, True
         draft.order.append(OrderAsk(parser.kind(i) == "top"))
         return stop + numbered
     if parser.kind(i) == "place" and (parser.kind(i + 1) in (*SUPERLATIVES, "worst", "best") or parser.is_named(i + 1, "extreme")):
@@ -126,7 +133,7 @@ def limit(parser: Parser, i: int) -> int:
         draft.order.append(OrderAsk(True, parser.items[figure], None if parser.items[figure].of("metric") else "sum"))
         return figure + 1
     ranked = parser.kind(i + 1) in (*SUPERLATIVES, "worst", "best") or parser.is_named(i + 1, "extreme")
-    if parser.kind(i) == "number" and (ranked or _ranked_behind(parser, i)):
+    if parser.kind(i) == "number" and (ranked or _ranked_behind(parser, i)) and _whole(parser.items[i].value) is not None:
         draft.limit = _whole(parser.items[i].value)
         return i + 1
     return i
@@ -138,6 +145,11 @@ def _ranked_behind(parser: Parser, i: int) -> bool:
         return False
     stop = parser.skip(i + 2, "with", "by", "of", "which", "rank")
     return parser.kind(stop) in (*SUPERLATIVES, "worst", "best") or parser.is_named(stop, "extreme")
+
+
+def _is_single(word: str) -> bool:
+    """Whether a noun is said in the singular."""
+    return singular(word) == word and plural(word) != word
 
 
 def _whole(value: float | None) -> int | None:

@@ -46,7 +46,10 @@ def settle_groups(r: Resolver) -> list[Dimension]:
 def _all_groups(r: Resolver, asks: list[GroupAsk]) -> list[Dimension]:
     made: list[Dimension] = []
     for ask in asks:
-        made += [d for d in _group(r, ask) if all(d.ref != m.ref or d.grain != m.grain for m in made)]
+        new = [d for d in _group(r, ask) if all(d.ref != m.ref or d.grain != m.grain for m in made)]
+        if ask.within:
+            r.share_within = (*r.share_within, *(d.name for d in new))
+        made += new
     return made
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lexsi_ds.text_to_sql.cues import GRAINS
@@ -41,7 +42,8 @@ def group(parser: Parser, i: int) -> int:
         group, after = _one_group(parser, stop)
         if group is None:
             break
-        parser.draft.groups.append(group)
+        within = "within" in parser.items[i].words and parser.draft.share
+        parser.draft.groups.append(replace(group, within=within) if within else group)
         stop = after
         following = parser.skip(stop, "mark", "and")
         if following == stop or not (

@@ -60,7 +60,8 @@ class Lexicon:
                 self._add(text, Sense("metric", metric.table, value=metric.id, label=metric.label))
         for formula in model.formulas:
             for text in (formula.label, *formula.words):
-                self._add(text, Sense("metric", formula.table, value=formula.id, label=formula.label))
+                if not self._is_column(text):
+                    self._add(text, Sense("metric", formula.table, value=formula.id, label=formula.label))
         for path in model.paths:
             for text in path.words:
                 self._add(text, Sense("role", path.end, value=path.name, label=path.said))
@@ -80,6 +81,10 @@ class Lexicon:
         self._stems = self._hints()
         self.longest = max((len(w) for w in self._senses), default=1)
         self.vocabulary = frozenset(w for words in self._senses for w in words if w.isalpha() and len(w) > 3)
+
+    def _is_column(self, text: str) -> bool:
+        """Whether a column of the source is called just so: then nothing that is worked out takes the word."""
+        return any(phrase(text) in (phrase(c.label), phrase(c.name)) for c in self.model.columns)
 
     def _add_pay(self) -> None:
         """ "pay", "bill": verbs of figures that are charges; they count only beside such a figure or its comparison."""
@@ -153,7 +158,8 @@ class Lexicon:
 
     def _add_flag(self, column: ColumnModel, yes: str) -> None:
         """A yes/no column said as an adjective or noun means its yes: "senior citizens", "waterfront homes"."""
-        for text in (column.label, *column.synonyms, column.name):
+        bare = [t.split(" ", 1)[1] for t in (column.label,) if t.split(" ")[0] in ("is", "has", "was") and " " in t]
+        for text in (column.label, *column.synonyms, column.name, *bare):
             self._add(text, Sense("value", column.table, column.name, yes, column.label, strong=False))
 
     def _add(self, text: str, sense: Sense) -> None:

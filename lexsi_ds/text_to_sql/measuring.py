@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lexsi_ds.knowledge.model import ColumnModel, Formula, Metric, TableModel
 from lexsi_ds.knowledge.thesaurus import PEOPLE
+from lexsi_ds.knowledge.words import singular
 from lexsi_ds.text_to_sql import conditions, ordering, windows_of
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import MeasureAsk
@@ -142,6 +143,8 @@ def count_rows(r: Resolver) -> Measure:
 
 def measures_of(r: Resolver, ask: MeasureAsk) -> list[Measure]:
     target = ask.target
+    if target is not None and ask.fn == "count" and target.of("metric") and not target.of("entity", "column"):
+        raise NotUnderstood((ask.cue, target.text), f"{target.text} is a figure, not something to count")
     if target is None:
         r.note("count", f"count(*) of {r.base}")
         return [count_rows(r)]
@@ -214,7 +217,8 @@ def _of_entity(r: Resolver, ask: MeasureAsk, target: Item) -> Measure:
     if worded is not None:
         return _of_column(r, ask, target, worded, r.scope.ref(table.name, worded.name, target))
     if ask.fn != "sum":
-        if table.size is None or table.name != r.base:
+        timed = any(g.grain for g in r.draft.groups)
+        if table.size is None or table.name != r.base or timed or singular(target.words[-1]) != target.words[-1]:
             raise NotUnderstood((ask.cue, target.text), f"it does not say of which figure of {table.plural}")
         return _of_column(r, ask, target, r.names.column(table.name, table.size), r.scope.own(table.size))
     size = table.size or _own_amount(r, table)
@@ -252,6 +256,10 @@ def _of_column(r: Resolver, ask: MeasureAsk, target: Item, column: ColumnModel, 
     _check_meaning(r, ask, column)
     r.note(f"{ask.cue} {target.text}".strip(), f"{ask.fn} of {column.table}.{column.name}")
     label = measure_label(ask.fn, column.label)
+    if conditions.has_zero(r, column):
+        there = Predicate(ref=ref, test=">", values=("0",), text="")
+        r.scope.said.append(f"rows whose {column.label} is 0 left out")
+        return Measure(fn=ask.fn, name=slug(label), label=label, ref=ref, unit=column.unit, hits=(there,))
     return Measure(fn=ask.fn, name=slug(label), label=label, ref=ref, unit=column.unit)
 
 

@@ -39,6 +39,8 @@ def versus(parser: Parser, i: int) -> int:
     target = None
     if fn is not None:
         stop = parser.skip(stop + 1, "of", "all", "be") if _names_figure(parser, parser.skip(stop + 1, "of", "all")) else stop + 1
+    if fn is not None and _names_figure(parser, stop) and parser.items[stop].theirs and not _is_group(parser, stop):
+        return i  # "the average of their duration": of rows of the same duration, or of the duration itself?
     if _names_figure(parser, stop) and (fn is None or not _is_group(parser, stop)):
         target, stop = parser.items[stop], stop + 1
     elif _names_figure(parser, stop) and fn is not None and group is None:

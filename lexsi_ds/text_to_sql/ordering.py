@@ -45,7 +45,7 @@ def order_groups(
             return by_name, draft.limit, False
         return [Order(name=main_measure(measures).name, descending=True), *by_name], draft.limit, False
     rest = [o for o in by_name if o.name != asked.name]
-    single = draft.limit is None and any(o.target is not None for o in draft.order)
+    single = draft.limit is None and (draft.top_one or any(o.target is not None for o in draft.order))
     return [asked, *rest], draft.limit, single
 
 
@@ -195,13 +195,20 @@ def _row_column(r: Resolver, ask: OrderAsk, columns: list[Item]) -> tuple[Column
     if target is None and len(columns) == 1:
         return r.column_of(columns[0])
     if target is not None and target.of("column"):
-        return r.column_of(target)
+        column, ref = r.column_of(target)
+        if column.table != r.base and column.table not in r.mentioned and column.role == "measure":
+            owner = r.model.table(column.table)
+            raise NotUnderstood((target.text,), f"{column.label} is known per {owner.label}, not per {r.model.table(r.base).label}")
+        return column, ref
     table = r.model.table(r.base)
     if target is not None and target.of("entity") and ask.fn is None:
         worded = [c for c in r.model.of_table(r.base) if ask.word in (c.bigger if ask.descending else c.smaller)]
         if len(worded) == 1:
             return _own(r, worded[0].name)
         if ask.word in _TIMES and table.time is not None:
+            dated = [c.label for c in r.model.of_table(r.base) if c.role == "time" or ("year" in c.label.split() and c.role == "measure")]
+            if len(dated) > 1 and not r.draft.verbs:
+                raise NotUnderstood((ask.word,), f"{table.plural} have several dates: {', '.join(dated)}")
             return _own(r, table.time)
         if ask.word in _SIZES and table.size is not None:
             return _own(r, table.size)

@@ -27,7 +27,8 @@ def parse(items: tuple[Item, ...]) -> Draft:
             continue
         article = n > 0 and items[n - 1].kind == "stop" and items[n - 1].words[0] in ("a", "an", "some")
         article = article or (n > 0 and items[n - 1].text.casefold() == "any")
-        kept.append(replace(item, article=True) if article else item)
+        theirs = n > 0 and items[n - 1].kind == "stop" and items[n - 1].words[0] in ("its", "their", "his", "her")
+        kept.append(replace(item, article=article, theirs=theirs) if article or theirs else item)
     return Parser(_settle(tuple(kept))).run()
 
 
@@ -171,6 +172,7 @@ class Parser:
         if self.kind(i) != "share" or self.draft.share:
             return i
         self.draft.share = True
+        self.draft.share_each = self.kind(self.skip(i + 1, "of", "all")) == "each"
         return self.skip(i + 1, "of", "all")
 
     def take_aggregate(self, i: int) -> int:
@@ -247,7 +249,7 @@ class Parser:
         return any(s.table in tables and s.role == "measure" for s in self.items[after].of("column"))
 
     def continues(self, i: int, kinds: tuple[str, ...]) -> bool:
-        return self.is_named(i, *kinds) and not self.items[i].cue and not self.is_named(i, "verb")
+        return self.is_named(i, *kinds) and not self.items[i].cue and not (self.is_named(i, "verb") or self.items[i].theirs)
 
     def take_which(self, i: int) -> int:
         if self.kind(i) != "which":

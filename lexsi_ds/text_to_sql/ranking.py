@@ -14,6 +14,9 @@ from lexsi_ds.text_to_sql.lexicon import Sense
 from lexsi_ds.text_to_sql.sqltext import Names
 from lexsi_ds.text_to_sql.tagger import Item
 
+TIMES = frozenset({"latest", "newest", "recent", "last", "earliest", "first"})
+"""Superlatives that mean a table's own date."""
+
 if TYPE_CHECKING:
     from lexsi_ds.text_to_sql.resolver import Resolver
 
@@ -52,6 +55,23 @@ def _rank_rows_by(draft: Draft, names: Names) -> None:
             draft.entities.append(subject)
             draft.order[0] = replace(order, target=ask.target)
             return
+
+
+def at_the_end(draft: Draft, names: Names) -> None:
+    """ "latest balance": the figure of the latest row, not the highest figure."""
+    for order in list(draft.order):
+        columns = [names.column(s.table, s.column) for s in order.target.of("column")] if order.target is not None else []
+        if order.word not in TIMES or not columns or any(c.role != "measure" for c in columns) or order.target is None:
+            continue
+        tables = {c.table for c in columns if names.model.table(c.table).time}
+        if len(tables) != 1 or len(draft.order) > 1:
+            raise NotUnderstood((order.word, order.target.text), "there is no one date that says which is last")
+        table = names.model.table(tables.pop())
+        time = names.column(table.name, table.time or "")
+        sense = Sense("column", table.name, time.name, label=time.label, role="time")
+        draft.columns.append(order.target)
+        draft.order = [replace(order, target=replace(order.target, text=time.label, senses=(sense,)))]
+        draft.rows = True
 
 
 def relate(draft: Draft, names: Names) -> None:

@@ -5,6 +5,7 @@ Abstains by raising when a name has no meaning here, and asks by raising when it
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from lexsi_ds.knowledge.model import ColumnModel, Metric
@@ -45,17 +46,30 @@ def resolver_on(draft: Draft, names: Names, values: ValueIndex, before: Logical)
     """A resolver that works on the table and the joins of an earlier query."""
     work = Resolver(draft, names, values, base=before.table)
     work.scope.adopt(before.joins)
+    work.scope.taken.update(_inner_names([*before.filters, *(p for m in before.measures for p in (*m.hits, *m.known))]))
     return work
+
+
+def _inner_names(tests: Iterable[Predicate]) -> Iterator[str]:
+    """The names that queries inside these tests use."""
+    for test in tests:
+        for sub in (test.sub, test.than):
+            if sub is not None:
+                yield sub.alias
+                yield from (j.alias for j in sub.joins)
+                yield from _inner_names(sub.filters)
+        yield from _inner_names(test.any_of)
 
 
 class Resolver:
     def __init__(
-        self, draft: Draft, names: Names, values: ValueIndex, base: str | None = None, taken: frozenset[str] = frozenset()
+        self, draft: Draft, names: Names, values: ValueIndex, base: str | None = None, taken: set[str] | None = None
     ) -> None:
         self.draft, self.names, self.model, self.values = draft, names, names.model, values
         self.related = draft.relation is not None
         ranking.relate(draft, names)
         ranking.rank_by(draft, names)
+        ranking.at_the_end(draft, names)
         ordering.show_beside(draft, names)
         self.evidence: list[Evidence] = []
         self.metric: Metric | None = None
@@ -70,6 +84,8 @@ class Resolver:
         deals.gather(self)
         whens.settle(self)
         self._per_itself()
+        self.share_within: tuple[str, ...] = ()
+        """Names of the result inside which shares are taken."""
         self.per: tuple[str, ...] = ()
         """Names of the result inside which an order counts."""
 
@@ -98,7 +114,7 @@ class Resolver:
 
     def inside(self, draft: Draft, table: str) -> Resolver:
         """A resolver for a query inside this one, over rows of ``table``."""
-        return Resolver(draft, self.names, self.values, base=table, taken=self.scope.names())
+        return Resolver(draft, self.names, self.values, base=table, taken=self.scope.taken)
 
     @staticmethod
     def is_group(item: Item) -> bool:
@@ -267,6 +283,8 @@ class Resolver:
         measures = [] if rows_per_group else settle_measures(self, dimensions, hits)
         filters, after = windows_of.periods_after(self, filters, dimensions)
         order, limit, ties, columns = self._order(measures, dimensions)
+        if self.draft.limit_noun is not None and self._names_group(self.draft.limit_noun) and (rows_per_group or self.per):
+            raise NotUnderstood((self.draft.limit_noun.text,), "the first of each group and only some groups are asked for at once")
         if rows_per_group:
             self.per = tuple(d.name for d in dimensions)
             columns = [*dimensions, *(c for c in columns if all(c.ref != d.ref for d in dimensions))]
@@ -342,6 +360,10 @@ class Resolver:
             made.append(Having(measure=measures[0], test=ask.test, value=str(number)))  # type: ignore[arg-type]
             self.note(ask.text, f"{measures[0].label} {ask.test} {number}")
         return made
+
+    def _names_group(self, item: Item) -> bool:
+        wanted = {(s.kind, s.table, s.column) for s in item.senses}
+        return any(g.target and wanted & {(s.kind, s.table, s.column) for s in g.target.senses} for g in self.draft.groups)
 
     def _scale(self, ask: HavingAsk, measure: Measure) -> float:
         """From the unit that was said to the figure's."""

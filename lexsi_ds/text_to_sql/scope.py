@@ -16,27 +16,23 @@ from lexsi_ds.text_to_sql.tagger import Item
 class Scope:
     """Joins from one base table, made as columns are asked for."""
 
-    def __init__(self, model: SemanticModel, base: str, taken: frozenset[str] = frozenset()) -> None:
+    def __init__(self, model: SemanticModel, base: str, taken: set[str] | None = None) -> None:
         self.model, self.base = model, base
-        self.taken = taken
-        """Names of the query around this one."""
+        self.taken = taken if taken is not None else set()
+        """Names in use in the whole query, whichever part took them first; shared with the queries inside this one."""
         self.joins: list[JoinStep] = []
         self.said: list[str] = []
-        self.alias = base
-        self.alias = self._fresh(base) if base in taken else base
+        self.alias = self._fresh(base)
         self._aliases: dict[tuple[str, ...], str] = {(): self.alias}
 
     def own(self, column: str) -> Ref:
         """A column of the counted table."""
         return Ref(alias=self.alias, table=self.base, column=column)
 
-    def names(self) -> frozenset[str]:
-        """Every name that a query inside this one must not use."""
-        return self.taken | {self.alias, *(j.alias for j in self.joins)}
-
     def adopt(self, joins: tuple[JoinStep, ...]) -> None:
         """Take over the joins of an earlier query; a new way to the same table gets an alias of its own."""
         self.joins = list(joins)
+        self.taken.update(j.alias for j in joins)
 
     def distance(self, table: str) -> int | None:
         """How far a table is, in joins; ways back count more; None when there is no way."""
@@ -116,10 +112,10 @@ class Scope:
         return name
 
     def _fresh(self, table: str) -> str:
-        used = self.names()
         name, n = table, 2
-        while name in used:
+        while name in self.taken:
             name, n = f"{table}_{n}", n + 1
+        self.taken.add(name)
         return name
 
     def pick(self, item: Item, senses: tuple[Sense, ...], mentioned: frozenset[str]) -> Sense:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lexsi_ds.knowledge.model import ColumnModel
+from lexsi_ds.knowledge.words import fold
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import Draft, FilterAsk
 from lexsi_ds.text_to_sql.joins import Route, routes
@@ -19,6 +20,8 @@ from lexsi_ds.text_to_sql.tagger import Item
 if TYPE_CHECKING:
     from lexsi_ds.text_to_sql.resolver import Resolver
 
+_NOTHING = frozenset("none no n/a na nil null nothing keine kein - nobody".split())
+"""Values by which a column says that there is nothing."""
 _SAID = {">": "above", "<": "below", ">=": "at least", "<=": "at most", "=": "exactly"}
 _FUNCTIONS = {"average": "average", "median": "median", "maximum": "highest", "minimum": "lowest"}
 
@@ -92,6 +95,9 @@ def _upward(r: Resolver, ask: FilterAsk, table: str) -> list[Predicate]:
         base = r.model.table(r.base)
         raise NotUnderstood((item.text,), f"no way leads from {r.model.table(table).plural} to {base.plural}")
     middle, down, across = pair
+    if ask.numbers and not r.model.table(middle).bridge:
+        rows = r.model.table(middle).plural
+        raise NotUnderstood((ask.text,), f"it is not clear whether {rows} or different {r.model.table(table).plural} are counted")
     work = r.inside(Draft(), middle)
     alias = work.scope.join(down.hops[:-1]) if len(down.hops) > 1 else work.scope.alias
     last = down.hops[-1]
@@ -153,6 +159,19 @@ def filled(r: Resolver, ask: FilterAsk) -> Predicate:
         r.note(ask.text, f"{column.table}.{column.name} {'= 0' if ask.negated else '> 0'}")
         text = f"with {said} ({column.label} {'0' if ask.negated else 'above 0'})"
         return Predicate(ref=ref, test="=" if ask.negated else ">", values=("0",), text=text)
+    nothing = sorted({
+        h.value for _, hits in r.values.entries() for h in hits
+        if (h.table, h.column, h.exact) == (column.table, column.name, True) and fold(h.value) in _NOTHING
+    })
+    if nothing:
+        gone = Predicate(ref=ref, test="is null")
+        called = Predicate(ref=ref, test="not in" if not ask.negated else "in", values=tuple(nothing))
+        r.note(ask.text, f"{column.table}.{column.name} is missing or {' or '.join(nothing)}" if ask.negated else
+               f"{column.table}.{column.name} is there and not {' or '.join(nothing)}")
+        text = f"with {said} (missing and {', '.join(nothing)} taken for none)"
+        if ask.negated:
+            return Predicate(ref=ref, test="any", any_of=(gone, called) if column.nulls else (called,), text=text)
+        return called.model_copy(update={"text": text})
     if not column.nulls:
         raise NotUnderstood((ask.text,), f"every row has a {column.label}")
     r.note(ask.text, f"{column.table}.{column.name} is {'missing' if ask.negated else 'there'}")

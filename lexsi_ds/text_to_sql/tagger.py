@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 
-from lexsi_ds.knowledge.words import allowed_edits, nearest, phrase, split_name
+from lexsi_ds.knowledge.words import allowed_edits, fold, nearest, phrase, singular, split_name
 from lexsi_ds.text_to_sql.cues import CUE_WORDS, CUES, LONGEST_CUE, PREDICT_CUES, PREDICT_WORDS, MISSPELT, NEVER_STOP, STOP_WORDS
 from lexsi_ds.text_to_sql.dates import Span, span_at
 from lexsi_ds.text_to_sql.lexicon import Lexicon, Sense
@@ -36,6 +36,8 @@ class Item:
     end: int = 0
     article: bool = False
     """Whether "a" or "any" stands before it."""
+    theirs: bool = False
+    """Whether "its" or "their" stands before it."""
 
     def of(self, *kinds: str) -> tuple[Sense, ...]:
         """Its senses of these kinds."""
@@ -76,7 +78,7 @@ def tag(
                 repairs[word] = near
     if not repairs:
         return Tagged(tuple(items), tuple(sorted(slips.items())))
-    mended = tuple(replace(t, word=repairs[t.word], lemma=repairs[t.word]) if t.word in repairs else t for t in tokens)
+    mended = tuple(replace(t, word=repairs[t.word], lemma=singular(repairs[t.word])) if t.word in repairs else t for t in tokens)
     return Tagged(tuple(_items(mended, lexicon, today, cues)), tuple(sorted((slips | repairs).items())))
 
 
@@ -186,12 +188,14 @@ def _make(
 
 def _sense_at(tokens: tuple[Token, ...], i: int, lexicon: Lexicon) -> tuple[int, tuple[Sense, ...]] | None:
     """The longest phrase of the lexicon that starts here, articles and hyphens inside it passed over."""
-    if tokens[i].kind == "mark" or (tokens[i].word in _SKIPPED and not (tokens[i].text == "A" and i > 0)):
+    shouted = all(t.text.isupper() for t in tokens if t.text.isalpha())
+    if tokens[i].kind == "mark" or (tokens[i].word in _SKIPPED and not (tokens[i].text == "A" and i > 0 and not shouted)):
         return None
     if tokens[i].kind == "quoted":
-        senses = lexicon.senses(phrase(tokens[i].word)) or lexicon.senses(
-            tuple(re.findall(r"[a-z0-9]+", tokens[i].word))
-        )
+        word = tokens[i].word
+        senses = lexicon.senses(phrase(word)) or lexicon.senses(tuple(re.findall(r"[a-z0-9]+", word)))
+        if re.search(r"[^\w\s.,'&/()+-]|--", word):
+            senses = tuple(s for s in senses if word in (fold(s.value), fold(s.label)))
         return (i + 1, senses) if senses else None
     best, lemmas, words, j = None, [], [], i
     while j < len(tokens) and len(lemmas) <= lexicon.longest:

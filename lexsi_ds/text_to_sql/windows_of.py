@@ -28,7 +28,7 @@ def windowed(r: Resolver, dimensions: list[Dimension], measures: list[Measure]) 
     text = r.draft.window_text
     if not dimensions or not measures:
         raise NotUnderstood((text,), "it needs something to group by")
-    if kind == "share" and any(f.kind not in ("days", "key") for f in r.draft.filters):
+    if kind == "share" and not r.draft.share_each and any(f.kind not in ("days", "key") for f in r.draft.filters):
         raise NotUnderstood((text,), "it is not clear whether these rows are a part of their group or of all groups")
     figure = main_measure(measures)
     if figure.fn not in ("count", "sum") and (kind in ("share", "running")):
@@ -44,7 +44,9 @@ def windowed(r: Resolver, dimensions: list[Dimension], measures: list[Measure]) 
     if period is not None and wanted is not None and wanted != period.grain:
         raise NotUnderstood((text,), f"the groups are {period.grain}s and not {wanted}s")
     label = _LABELS[kind].format(figure.label, period.grain if period else "")
-    within = tuple(d.name for d in dimensions if d is not period) if kind != "share" else ()
+    within = tuple(d.name for d in dimensions if d is not period) if kind != "share" else r.share_within
+    if kind == "share" and within:
+        label = f"{figure.label} in percent of its {' and '.join(d.label for d in dimensions if d.name in within)}"
     unit = "%" if kind in ("share", "growth") else figure.unit
     made = figure.model_copy(
         update={

@@ -163,7 +163,7 @@ class _Writer:
     def window(self, measure: Measure) -> exp.Expr:
         """What is made of a figure once all groups are there."""
         figure = self.aggregate(measure)
-        inside = [self._measured(n) for n in measure.within]
+        inside = [self.dimension(d) for n in measure.within for d in self.query.dimensions if d.name == n]
         if measure.window == "share":
             whole = exp.Window(this=exp.Sum(this=self.aggregate(measure)), partition_by=inside)
             share = exp.Mul(this=exp.Literal.number("100.0"), expression=figure)
