@@ -20,6 +20,7 @@ from lexsi_ds.services.semantics import SemanticView
 
 _SHOWN = 20
 _CHANGES = 6
+_AROUND = 3
 
 
 def editor(app: Application, actor: Actor, handle: DatasetHandle, view: SemanticView) -> None:
@@ -66,14 +67,12 @@ def _issues(issues: Sequence[Issue], text: str) -> None:
         these = [i for i in issues if i.level == level]
         if not these:
             continue
-        told = [f"- Line {i.line}: {plain(i.what, 400)}{_quote(lines, i.line)}" for i in these[:_SHOWN]]
+        told = [f"- Line {i.line}: {plain(i.what, 400)}" for i in these[:_SHOWN]]
         more = f"\n- and {len(these) - _SHOWN} more" if len(these) > _SHOWN else ""
         show(f"**{figures.counted(len(these), level)}**\n" + "\n".join(told) + more, icon=f":material/{icon}:")
-
-
-def _quote(lines: list[str], line: int) -> str:
-    text = lines[line - 1].strip() if 0 < line <= len(lines) else ""
-    return f"  \n  :gray[{plain(text, 120)}]" if text else ""
+    first = issues[0].line
+    around = range(max(1, first - _AROUND), min(len(lines), first + _AROUND) + 1)
+    st.code("\n".join(f"{n:>5}{'>' if n == first else ' '} {lines[n - 1]}" for n in around), language="yaml")
 
 
 @careful

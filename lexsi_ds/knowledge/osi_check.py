@@ -101,7 +101,7 @@ class Check:
 
     def _field(self, path: Path, table: str, entry: osi.OsiField) -> None:
         sql = entry.expression.sql
-        where: Path = (*path, "expression")
+        where = _line_of(path, entry.expression)
         if sql is None:
             self._say(where, f"field {entry.name!r} has no expression in {' or '.join(osi.OURS)}", warn=True)
             return
@@ -180,7 +180,7 @@ class Check:
                 self._say((*path, "to_columns"), said)
 
     def _metric(self, i: int, told: osi.OsiMetric) -> None:
-        path: Path = ("metrics", i, "expression")
+        path = _line_of(("metrics", i), told.expression)
         sql = told.expression.sql
         if sql is None:
             said = f"has no expression in {' or '.join(osi.OURS)}; it is kept, not used"
@@ -270,6 +270,12 @@ class Check:
     def _ours(self, path: Path, part: osi.Described) -> Path:
         place = mn.place_of(part)
         return (*path, "custom_extensions", place or 0, "data", "json", mn.KEY)
+
+
+def _line_of(path: Path, expression: osi.Expression) -> Path:
+    """Where the text of an expression stands."""
+    place = next((i for i, d in enumerate(expression.dialects) if d.dialect in osi.OURS), 0)
+    return (*path, "expression", "dialects", place, "expression")
 
 
 def check(

@@ -117,6 +117,7 @@ _ABBREVIATIONS: dict[str, str] = {
     "loc": "location",
     "lng": "longitude",
     "tot": "total",
+    "sal": "salary",
     "pmts": "payments",
 }
 _HEADS = ("date", "name", "id", "price", "code", "number", "type", "status", "amount", "count", "total", "rate", "city", "country")

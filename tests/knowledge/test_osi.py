@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 import yaml
@@ -310,3 +311,17 @@ def test_the_bank_by_hand_passes_its_own_check(tmp_path) -> None:
     text = osi_text.write(document_of(model_of(source), "bank"))
     assert [i for i in checked(source, text) if i.startswith("error")] == []
 
+
+
+def test_the_example_of_the_documentation_is_taken(tmp_path) -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "semantic_layer.md").read_text(encoding="utf-8")
+    text = page.split("```yaml\n")[1].split("```")[0]
+    orders = "SELECT n AS order_id, n * 2.5 AS amount FROM range(1, 51) AS t(n)"
+    source = make_source(tmp_path, {"orders": orders})
+    assert checked(source, text) == []
+    document, _, _ = osi_text.read(text)
+    assert document is not None
+    model, _ = read_over(document, model_of(source), source.handle)
+    assert [(m.id, m.kind, m.column, m.words) for m in model.metrics] == [("mean_order", "average", "amount", ("average basket",))]
+    amount = model.column("orders", "amount")
+    assert amount is not None and (amount.label, amount.unit) == ("order value", "EUR")
