@@ -134,8 +134,10 @@ def _finish(app: Application, actor: Actor, source_id: str, conversation_id: str
     if builder.at(view.run_id):
         builder.panel(app, actor, handle, conversation_id, view.run_id)
         return
+    if not offer.get("logical"):
+        return  # "Build a question" stands right below
     st.button(
-        "Finish it by point and click" if offer.get("logical") else "Build a question",
+        "Finish it by point and click",
         icon=":material/tune:",
         key=session.wkey("build", view.run_id),
         on_click=builder.on_open,

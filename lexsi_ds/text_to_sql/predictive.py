@@ -133,7 +133,7 @@ def _stated(conditions: tuple[Condition, ...]) -> str:
         elif c.op == "in" and len(c.values) > 1:
             told.append(f"{c.column} IN ({', '.join(c.values)})")
         else:
-            told.append(f"{c.column} {'=' if c.op == 'in' else c.op} {c.values[0]}")
+            told.append(f"{c.column} {'=' if c.op == 'in' else c.op} {next(iter(c.values), '')}")
     return " AND ".join(told)
 
 
@@ -145,7 +145,7 @@ def _take_out(plan: Plan, names: frozenset[str]) -> None:
         raise BadInput(f"{', '.join(strange)} is no column of this task.", where="task", to_do="Choose among those it lists.")
     plan.features = [s for s in plan.features if s.feature.name not in names]
     plan.left_out += [
-        LeftOut(name=name, table=feature.tables[0] if feature.tables else "", reason="by_hand",
+        LeftOut(name=name, table=next(iter(feature.tables), ""), reason="by_hand",
                 detail=f"{feature.label[:1].upper()}{feature.label[1:]} was taken out by hand.")
         for name, feature in known.items() if name in names
     ]  # fmt: skip
