@@ -30,8 +30,8 @@ def pick(app: Application, actor: Actor, state: ConnectorWizard, kind: Kind) -> 
         st.rerun()
     place = ", queries run in place" if info.mode == "in_place" else ""
     tables.card_head(info.name, f"{connector_form.where(info.config)}{place}")
-    for warning in info.warnings:
-        st.warning(plain(warning, 500), icon=":material/warning:")
+    if info.warnings:
+        st.warning(plain(" ".join(info.warnings), 900), icon=":material/warning:")
     if not info.ready:
         connector_form.unlock_form(app, actor, info.id, info.kind)
     elif kind.lists_tables:
@@ -114,6 +114,7 @@ def _table_list(task: Task, state: ConnectorWizard) -> None:
         selection_mode="multi-row",
         selection_default={"selection": {"rows": [i for i, t in enumerate(found) if (t.schema_name, t.table_name) in ticked]}},
         height=tables.height(len(frame)),
+        placeholder="",
         column_config=tables.columns(frame),
         alt="Tables that this role may read",
     )
