@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime
 
 import pandas as pd
 
+from lexsi_ds.jobs.background import Task
 from lexsi_ds.models.card import Interval
 
 MINUS = "−"
@@ -70,6 +71,32 @@ def size(n: int) -> str:
             return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
         value /= 1000
     return f"{value:.1f} GB"
+
+
+def progress(task: Task) -> str:
+    """How far a task is: "412.0 MB of 1.0 GB, 55.3 MB/s, 11 s left", or a percentage where nothing is counted; "" at first."""
+    if not task.total:
+        return ""
+    now = time.monotonic()
+    rate, left = task.pace.rate(now), task.pace.left(now)
+    if task.unit == "bytes":
+        parts = [f"{size(int(task.done))} of {size(int(task.total))}", f"{size(int(rate))}/s" if rate else ""]
+    elif task.unit:
+        parts = [f"{count(task.done)} of {count(task.total)} {task.unit}", f"{count(rate)} {task.unit}/s" if rate else ""]
+    else:
+        parts = [f"{round(100 * task.share)}%"]
+    if left is not None and task.share < 1:
+        parts.append(f"{remaining(left)} left")
+    return ", ".join(part for part in parts if part)
+
+
+def remaining(seconds_left: float) -> str:
+    """A time that is estimated: "2 s", "40 s", "3 min"; no finer than it is known."""
+    if seconds_left < 10:
+        return f"{max(1, math.ceil(seconds_left))} s"
+    if seconds_left < 90:
+        return f"{10 * math.ceil(seconds_left / 10)} s"
+    return f"{math.ceil(seconds_left / 60)} min"
 
 
 def ago(moment: float | str | datetime | None, now: float | None = None) -> str:

@@ -230,8 +230,8 @@ def _stop_task(app: Application, actor: Actor, task_id: str) -> None:
 
 def progress_of(app: Application, actor: Actor, task: Task, place: str = "side") -> None:
     """A task's bar and its Cancel."""
-    percent = f", {round(100 * task.share)}%" if task.total else ""
-    st.progress(task.share, text=plain(f"{task.text or task.label}{percent}", 90))
+    far = figures.progress(task)
+    st.progress(task.share, text=plain(task.text or task.label, 90) + (f"  \n:gray[{plain(far)}]" if far else ""))
     st.button(
         "Cancel",
         key=session.wkey("task", place, task.id, "cancel"),

@@ -16,10 +16,12 @@ import duckdb
 from lexsi_ds.data import pkdd
 from lexsi_ds.data.bank_schema import TABLES, bank_table
 from lexsi_ds.data.demo_bank import write_demo_bank
+from lexsi_ds.data.fast_text import FAST_FROM
 from lexsi_ds.data.planning import open_scratch, plan_files, preview_file, with_plan
 from lexsi_ds.data.profile import Profile, profile
+from lexsi_ds.data.progress import WRITES, Progress
 from lexsi_ds.data.readers import Limits, Loaded, literal, quoted, read_arrow
-from lexsi_ds.data.reading import Reader
+from lexsi_ds.data.reading import Item, Reader
 from lexsi_ds.data.versions import DATABASE, REJECTED, Build, Target, open_build
 from lexsi_ds.errors import BadInput
 from lexsi_ds.ids import new_id
@@ -47,12 +49,11 @@ def ingest(args: dict[str, Any], say: Say) -> dict[str, Any]:
     then nothing was published.
     """
     into = Path(args["into"])
-    with open_build(into) as build, open_scratch(build.scratch) as con:
-        loaded, missing, notes = _load(con, build, args, say)
+    with open_build(into) as build, open_scratch(build.scratch) as con, Progress(con, say) as progress:
+        loaded, missing, notes = _load(con, build, args, progress)
         built = []
         for number, table in enumerate(loaded):
-            half = 0.5 + 0.5 * number / len(loaded)
-            say({"done": round(half, 3), "total": 1, "text": f"Writing {table.name}"})
+            progress.begin(f"Writing {table.name}", progress.left(table.name), WRITES)
             folder = build.new_table()
             loaded[number], profiled = write_settled(con, folder, table)
             built.append((folder, profiled))
@@ -63,7 +64,7 @@ def ingest(args: dict[str, Any], say: Say) -> dict[str, Any]:
         for table, (_, profiled), target, place in zip(loaded, built, targets, places, strict=True)
     ]
     latest = max((p.latest for _, p in built if p.latest is not None), default=None)
-    say({"done": 1, "total": 1, "text": "Done"})
+    progress.finish()
     return {
         "tables": results,
         "today": latest.isoformat() if latest is not None else None,
@@ -73,24 +74,32 @@ def ingest(args: dict[str, Any], say: Say) -> dict[str, Any]:
 
 
 def _load(
-    con: duckdb.DuckDBPyConnection, build: Build, args: Mapping[str, Any], say: Say
+    con: duckdb.DuckDBPyConnection, build: Build, args: Mapping[str, Any], progress: Progress
 ) -> tuple[list[Loaded], list[str], list[str]]:
     """Tables ready to be written, names of missing ones, and notes about the source."""
     paths = [Path(p) for p in args.get("paths") or ()]
     limits = Limits(get_settings().max_columns)
     match args["kind"]:
         case "demo":
-            write_demo_bank(con, lambda body: say({**body, "done": body["done"] / 2}))
-            return [_bank_table(t.name) for t in TABLES], [], ["Synthetic: every row is invented."]
+            progress.expect(1, "")
+            progress.begin("Drawing the bank", 0.5, WRITES)
+            write_demo_bank(con, lambda body: progress.tick(body["done"]))
+            bank = [_bank_table(t.name) for t in TABLES]
+            _leave_by_rows(con, progress, bank, 0.5)
+            return bank, [], ["Synthetic: every row is invented."]
         case "pkdd":
-            say({"done": 0, "total": 1, "text": "Reading the bank's files"})
+            size = max(1, sum(f.stat().st_size for p in paths for f in (p.glob("*.asc") if p.is_dir() else [p])))
+            progress.expect(size, "bytes")
+            progress.begin("Reading the bank's files", size / 2)
             tables, missing = pkdd.read_bank(con, paths, build.scratch, limits)
+            _leave_by_rows(con, progress, tables, size / 2)
             return tables, missing, [f"Not in the folder: {', '.join(missing)}."] if missing else []
         case "arrow":
             options = args["options"]
+            progress.expect(1, "")
             return [read_arrow(con, paths[0], str(options["name"]), options.get("marks") or {})], [], []
         case "files" | "sqlite":
-            return _load_files(con, build, paths, limits, args.get("options") or {}, say)
+            return _load_files(con, build, paths, limits, args.get("options") or {}, progress)
         case kind:
             raise BadInput(f"Sources of kind {kind} cannot be imported.", to_do="Choose files, sqlite, pkdd or demo.")
 
@@ -101,18 +110,35 @@ def _load_files(
     paths: list[Path],
     limits: Limits,
     options: Mapping[str, Any],
-    say: Say,
+    progress: Progress,
 ) -> tuple[list[Loaded], list[str], list[str]]:
     reader = Reader(con, build.scratch, limits, options)
     items, notes = reader.items(paths)
     taken: set[str] = set()
     loaded: list[Loaded] = []
-    for number, item in enumerate(items):
-        say({"done": round(0.5 * number / len(items), 3), "total": 1, "text": f"Reading {item.shown}"})
+    sizes = [max(1, item.path.stat().st_size) for item in items]
+    progress.expect(sum(sizes), "bytes")
+    for item, size in zip(items, sizes, strict=True):
+        reading = 0 if _is_read_when_written(item, size) else size / 2
+        progress.begin(f"Reading {item.shown}", reading)
         tables, said = reader.read(item, taken)
         loaded += [with_plan(table, item, member, options) for member, table in tables]
+        for _, table in tables:
+            progress.leave(table.name, (size - reading) / len(tables))
         notes += said
     return _with_bank_meanings(con, loaded), [], notes
+
+
+def _is_read_when_written(item: Item, size: int) -> bool:
+    """Whether the reader only looks at the file, and its rows go straight into the table."""
+    return item.kind in ("parquet", "sqlite", "duckdb") or (item.kind == "text" and size >= FAST_FROM)
+
+
+def _leave_by_rows(con: duckdb.DuckDBPyConnection, progress: Progress, tables: list[Loaded], size: float) -> None:
+    """Of tables that are in the scratch file, each has its part of ``size`` by its rows."""
+    rows = [1 + con.execute(f"SELECT count(*) FROM ({table.select})").fetchall()[0][0] for table in tables]
+    for table, n in zip(tables, rows, strict=True):
+        progress.leave(table.name, size * n / sum(rows))
 
 
 def _bank_table(name: str) -> Loaded:

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from lexsi_ds.errors import LexsiError, Stopped
 from lexsi_ds.ids import new_id
 from lexsi_ds.jobs.cancel import Cancel
+from lexsi_ds.jobs.pace import Pace
 
 log = logging.getLogger(__name__)
 TaskState = Literal["running", "done", "failed", "stopped"]
@@ -33,7 +34,10 @@ class Task:
     state: TaskState = "running"
     done: float = 0.0
     total: float = 0.0
+    unit: str = ""
+    """What ``done`` and ``total`` count: bytes, rows, or nothing that has a name."""
     text: str = ""
+    pace: Pace = field(default_factory=Pace)
     result: Any = None
     error: str | None = None
     error_id: str | None = None
@@ -87,8 +91,12 @@ class Background:
 
     def _own(self, task: Task, work: Work) -> None:
         def tell(message: dict[str, Any]) -> None:
-            task.done = float(message.get("done") or task.done)
-            task.total = float(message.get("total") or task.total)
+            if message.get("total"):
+                task.done, task.total = float(message.get("done") or 0.0), float(message["total"])
+                task.unit = str(message.get("unit") or "")
+                task.pace.note(time.monotonic(), task.done, task.total)
+            elif message.get("done"):
+                task.done = float(message["done"])
             task.text = str(message.get("text") or task.text)
 
         try:

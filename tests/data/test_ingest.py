@@ -145,5 +145,5 @@ def test_builds_of_the_living_are_left_alone(into: Path) -> None:
 
 def test_progress_rises_to_the_end(folder: Path, into: Path) -> None:
     said: list[float] = []
-    ingest({"kind": "files", "paths": [str(folder)], "into": str(into)}, lambda body: said.append(body["done"]))
+    ingest({"kind": "files", "paths": [str(folder)], "into": str(into)}, lambda body: said.append(body["done"] / body["total"]))
     assert said == sorted(said) and said[-1] == 1
