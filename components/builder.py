@@ -29,7 +29,7 @@ _USES = {"group": "Group by it", "filter": "Only some of its values", "measure":
 
 def open_for(place: str, form: Form, words: tuple[str, ...] = ()) -> None:
     """Open the builder under a turn, or on its own."""
-    state = BuilderState(place, form, words=list(words))
+    state = BuilderState(place, form, words=list(words), finishing=bool(words))
     for part in ("measures", "groups", "columns", "filters"):
         for _ in getattr(form, part):
             _number(state, part)
@@ -92,13 +92,14 @@ def panel(app: Application, actor: Actor, handle: DatasetHandle, conversation_id
 
 
 def _head(building: Building, state: BuilderState) -> None:
-    if state.words:
+    if state.finishing:
         tables.card_head("Finish the question", "")
+    if state.words:
         understood = _reading(building, state.form)
         said = f"Understood so far: {plain(understood)}. " if understood else ""
         asked = ", ".join(f"“{plain(w, 60)}”" for w in state.words)
         st.markdown(f":gray[{said}Not understood: {asked}.]")
-    else:
+    elif not state.finishing:
         tables.card_head("Build a question" if state.place == NEW else "Change this query", "")
 
 

@@ -62,6 +62,8 @@ class BuilderState:
     last_id: int = 0
     words: list[str] = field(default_factory=list)
     """Words of the question that nothing stands for yet."""
+    finishing: bool = False
+    """Whether it was opened to finish a question that was half understood."""
     taken: list[tuple[str, str, str, str]] = field(default_factory=list)
     """Words that a column was chosen for: the words, its table, its name, its label."""
 

@@ -65,7 +65,9 @@ class FakeChats:
                 return script.artifacts[artifact_id]
         raise NotFound("There is no such result.")
 
-    def ask(self, actor: Any, conversation_id: str, question: str, source_id: str) -> str:
+    def ask(
+        self, actor: Any, conversation_id: str, question: str, source_id: str, *, given: dict[str, Any] | None = None
+    ) -> str:
         if any(s.turn().state == "running" for s in self.scripts):
             raise Busy("This conversation is still at work on a question.", to_do="Wait for it, or stop it.")
         if len(question) > 4000:
