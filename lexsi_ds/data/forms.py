@@ -113,6 +113,7 @@ DATE_FORMS: dict[str, DateForm] = {
     form.name: form
     for form in (
         DateForm("iso", rf"{_ISO}({_ISO_CLOCK})?Z?", ()),
+        DateForm("ymd-", rf"{_ISO}{_CLOCK}", ("%Y-%m-%d",)),
         DateForm("zone", rf"{_ISO}{_ISO_CLOCK}(Z|[+-]\d{{2}}(:?\d{{2}})?)", ()),
         DateForm("compact", r"\d{8}T\d{6}Z?", ()),
         DateForm("ymd/", rf"\d{{4}}/\d{{1,2}}/\d{{1,2}}{_CLOCK}", ("%Y/%m/%d",)),
@@ -179,8 +180,10 @@ def _to_utc(text: str) -> str:
     return f"{local} - to_minutes(CASE WHEN {offset} = 'Z' THEN 0 ELSE {minutes} END)"
 
 
+_UNIT = "[$€£¥₹]|USD|EUR|GBP|CHF|CZK|JPY"
 _NUMBER = re.compile(
-    r"^\s*[(]?[+−–-]?\s*[$€£¥]?\s*[+−–-]?(\d+([.,'’ \u00a0\u202f]\d+)*[.,]?|[.,]\d+)([eE][+-]?\d+)?\s*[%€$£¥)]?\s*-?\s*$"
+    rf"^\s*[(]?[+−–-]?\s*(?:{_UNIT})?\s*[+−–-]?(\d+([.,'’ \u00a0\u202f]\d+)*[.,]?|[.,]\d+)([eE][+-]?\d+)?"
+    rf"\s*(?:%|{_UNIT}|Kč|zł|kr)?\s*[)]?\s*-?\s*$"
 )
 _DATE = re.compile(
     r"^\s*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T].*)?|\d{1,2}[:.]\d{2}([:.]\d{2}(\.\d+)?)?|\d{8}T\d{6}Z?"

@@ -41,6 +41,7 @@ def read_json(
         rejected = _load_lines(con, file.path, rows, most)
     elif first == "[" and _array_of(file.path) == "{":
         _load_array(con, path, file.path, rows, most)
+        rejected = _set_others_aside(con, rows)
     elif first in ("[", "{"):
         notes += _load_whole(con, path, file.path, rows)
     else:
@@ -114,6 +115,17 @@ def _load_array(con: duckdb.DuckDBPyConnection, shown: Path, path: Path, rows: s
         raise BadInput(
             "This JSON file is broken.", where=shown.name, to_do="Check that it was written completely."
         ) from error
+
+
+def _set_others_aside(con: duckdb.DuckDBPyConnection, rows: str) -> int:
+    """Items of a list that are no objects go to the rejected ones; returns how many."""
+    test = "json_type(j) IS DISTINCT FROM 'OBJECT'"
+    con.execute(
+        f"""INSERT INTO {rows}_rejects (reason, "text", "row") SELECT 'NOT A JSON OBJECT', CAST(j AS VARCHAR), rowid + 1
+            FROM {rows} WHERE {test}"""
+    )
+    found = con.execute(f"DELETE FROM {rows} WHERE {test}").fetchone()
+    return int(found[0]) if found else 0
 
 
 def _load_whole(con: duckdb.DuckDBPyConnection, shown: Path, path: Path, rows: str) -> list[str]:

@@ -235,3 +235,10 @@ def test_a_line_with_a_letter_where_columns_were_cut_is_kept_whole_apart(csv: Im
 @pytest.mark.parametrize("content", ["t\n" + "2020-01-01 10:00\n" * 50, "n\n" + "1 234\n" * 50, "name\n" + "Ann Lee\n" * 50])
 def test_one_column_with_blanks_in_its_values_is_not_cut(csv: Importing, content: str) -> None:
     assert len(csv(content, "t.txt").types()) == 1
+
+
+def test_items_of_a_json_list_that_are_no_objects_are_kept_apart(tmp_path: Path, importing: Importing) -> None:
+    path = tmp_path / "t.json"
+    path.write_text('[{"a": 1}, 5, {"a": 2}]')
+    read = importing("files", path)
+    assert read.rows() == [(1,), (2,)] and _kept(read) == [",NOT A JSON OBJECT,5,2,"]
