@@ -37,15 +37,18 @@ def prediction(question: str, lexicon: Lexicon, names: Names, *, forced: bool) -
     if outcome is not None:
         return _Reader(tagged, outcome, names, named=named).read(question)
     spoken = {i.words[0] for i in tagged.items if i.kind == STRONG}
-    if not forced and not spoken & (_SAYS_PREDICT | _SAYS_FORECAST):
+    likely = bool(spoken & _SAYS_LIKELY) and bool(tagged.unknown) and any(i.of("entity") for i in tagged.items)
+    if not forced and not spoken & (_SAYS_PREDICT | _SAYS_FORECAST) and not likely:
         return None
     return predict_form.unnamed(
-        tagged, question, names, asks=bool(spoken & _SAYS_PREDICT), forecasts=bool(spoken & _SAYS_FORECAST)
+        tagged, question, names, asks=bool(spoken & _SAYS_PREDICT) or likely, forecasts=bool(spoken & _SAYS_FORECAST)
     )
 
 
 _SAYS_PREDICT = frozenset({"predict", "prediction", "predictions", "predicting", "predicted", "train", "model"})
 """Words that ask for a prediction whatever stands beside them."""
+_SAYS_LIKELY = frozenset({"likely", "likeliest", "probability", "propensity", "odds", "prone"})
+"""Words that ask for one beside rows and a word that names no outcome here: "which machines are likely to break"."""
 _SAYS_FORECAST = frozenset({"forecast", "forecasts", "forecasting"})
 
 

@@ -267,6 +267,9 @@ def _options(tables: set[str], names: Names) -> tuple[str, ...]:
         few = column.role in ("category", "flag") and 2 <= column.distinct <= 6 and not (column.masked or column.protected)
         if few and (column.table, column.name) not in taken and (column.table in tables if tables else not made):
             made.append(f"Predict {column.label} for each {model.table(column.table).label}")
+    if not made:
+        graded = (c for c in model.columns if c.role == "measure" and 2 <= c.distinct <= _MOST_GRADES and not c.masked)
+        made = [f"Predict {c.label} for each {model.table(c.table).label}" for c in graded if not tables or c.table in tables]
     return tuple(dict.fromkeys(made))[:_MOST_OPTIONS]
 
 

@@ -146,7 +146,15 @@ def test_what_cannot_be_trained_says_why(machines: Asked, question: str, word: s
     assert word in reading.reason
 
 
-@pytest.mark.parametrize("question", ["make a prediction", "predict for each machine", "predict the weather for each machine"])
+@pytest.mark.parametrize(
+    "question",
+    [
+        "make a prediction",
+        "predict for each machine",
+        "predict the weather for each machine",
+        "which machines are likely to explode?",
+    ],
+)
 def test_a_prediction_of_nothing_named_asks_which_column(machines: Asked, question: str) -> None:
     reading = machines.read(question)
     assert isinstance(reading, Clarify), reading
