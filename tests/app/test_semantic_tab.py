@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from components import remembered, session
+from components.turn import fold
+from lexsi_ds.agent.events import parse
 from lexsi_ds.application import Application
 from lexsi_ds.knowledge.model import LearnedWord
 from lexsi_ds.services.access import LOCAL
@@ -131,3 +133,13 @@ def test_a_taught_word_is_listed_and_forgotten(app, open_page) -> None:
 )
 def test_an_option_teaches_only_what_belongs_to_it(learns, choice: str, taught) -> None:
     assert remembered.chosen(["one", "two"], learns, choice) == taught
+
+
+def test_a_question_back_carries_what_its_options_teach(app) -> None:
+    events = [{"type": "ask", "seq": 1, "ts": 1.0, "question": "Which column is exposure?", "options": ["a", "b"],
+               "learns": [{"words": "exposure", "table": "orders", "column": "amount", "value": ""}, {}]}]  # fmt: skip
+    view = fold("run_1", "exposure by region", events)
+    assert remembered.chosen(view.options, view.learns, "a") == events[0]["learns"][0]
+    assert remembered.chosen(view.options, view.learns, "b") is None
+    old = fold("run_2", "q", [{"type": "ask", "seq": 1, "ts": 1.0, "question": "?", "options": ["a"]}])
+    assert old.learns == [] and parse({**events[0], "run_id": "run_1"}).model_dump()["learns"] == events[0]["learns"]
