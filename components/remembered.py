@@ -1,6 +1,6 @@
 """A word that was just taught: kept when a person chooses what it means, said, and taken back with one click.
 
-It is drawn under the first answer after it was taught. Must never: keep a question from being asked because a word could not be kept.
+It is drawn under the first answer after it was taught. Must never: keep a question from being asked because no word could be kept.
 """
 
 from __future__ import annotations
