@@ -43,10 +43,22 @@ def analytic(
     return answer_of(settled, names, query, tagged.repairs)
 
 
+_NOISE = frozenset("level levels type types category categories kind kinds rating ratings score".split())
+"""Nouns that add nothing behind a column's name: education level."""
+
+
 def glossed(tagged: Tagged) -> Tagged:
     """Words that the question itself explains need no other explanation: "shared, i.e. with a disponent"."""
     items = list(tagged.items)
     for n, item in enumerate(items):
+        if item.kind == "called":
+            k = n + 1
+            while k < len(items) and items[k].kind in ("unknown", "mark" if items[k].text == "-" else "unknown") and k < n + 4:
+                items[k] = replace(items[k], kind="name")
+                k += 1
+        noise = item.kind == "unknown" and item.words and item.words[0] in _NOISE and n > 0
+        if noise and items[n - 1].kind == "sense" and items[n - 1].of("column"):
+            items[n] = replace(item, kind="stop")
         if item.kind != "gloss":
             continue
         before = n - 1

@@ -51,7 +51,7 @@ def happened(parser: Parser, i: int) -> int:
     """ "been renovated", "never shipped": what a column of that name holds, whatever it is."""
     if not parser.is_named(i, "hint") or not parser.items[i].words[0].endswith("ed") or parser.kind(i - 1) not in ("be", "not"):
         return i
-    following = parser.skip(i + 1, "be", "of", "in", "by", "since", "before", "after", "between", "to", "from")
+    following = parser.skip(i + 1, "be", "in", "since", "before", "after", "between", "to", "from")
     if parser.kind(following) in ("date", "number") or parser.is_named(following, "value"):
         return i
     negated = any(parser.kind(k) == "not" for k in range(max(0, i - 3), i))

@@ -5,13 +5,14 @@ A clause that does not fit takes nothing; it never takes a word and drops it.
 
 from __future__ import annotations
 
+import calendar
 import re
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from lexsi_ds.text_to_sql import units
 from lexsi_ds.text_to_sql.dates import Span
-from lexsi_ds.text_to_sql.draft import FilterAsk, HavingAsk
+from lexsi_ds.text_to_sql.draft import FilterAsk, GroupAsk, HavingAsk
 from lexsi_ds.text_to_sql.rules import is_late
 from lexsi_ds.text_to_sql.tagger import Item
 from lexsi_ds.text_to_sql.tokens import SCALES
@@ -175,13 +176,16 @@ def _is_unit(parser: Parser, i: int) -> bool:
 
 def _plain_number(parser: Parser, i: int) -> int:
     """ "grade 10", "3 bedrooms", "loan 5314": equality with a column or the key beside the number."""
-    if parser.is_named(i, "entity") and parser.kind(i + 1) in ("number", "date") and parser.kind(i + 2) not in _POSTFIX:
-        entity, key = parser.items[i], parser.items[i + 1]
+    at = i + 1
+    while parser.kind(at) == "id" or (parser.kind(at) == "count" and parser.items[at].text.casefold() in ("number", "no", "nr")):
+        at += 1
+    if parser.is_named(i, "entity") and parser.kind(at) in ("number", "date") and parser.kind(at + 1) not in _POSTFIX:
+        entity, key = parser.items[i], parser.items[at]
         if key.value is not None and not _is_top(parser, i):
             parser.draft.filters.append(
                 FilterAsk("key", (entity,), numbers=(key.value,), text=f"{entity.text} {key.text}")
             )
-            return i + 2
+            return at + 1
     if parser.is_named(i, "column") and parser.kind(i + 1) == "number" and parser.kind(i + 2) not in (*_POSTFIX,):
         column, number, stop = parser.items[i], parser.items[i + 1], i + 2
     elif (
@@ -206,9 +210,57 @@ def _is_top(parser: Parser, i: int) -> bool:
     return parser.kind(i + 2) in ("large", "small", "most", "least", "long", "short", "late", "early", "best", "worst")
 
 
+_MONTHS = {m.casefold(): i for i, m in enumerate(calendar.month_name) if m}
+_WEEKDAYS = {d.casefold(): i for i, d in enumerate(calendar.day_name, 1)}
+
+
+def part(parser: Parser, i: int) -> int:
+    """ "in March", "on a Monday": a part of the date, in whatever year."""
+    column, start = None, i
+    if parser.is_named(i, "verb", "hint") or (parser.is_named(i, "column") and _is_dated(parser.items[i])):
+        column, start = parser.items[i], parser.skip(i + 1, "be")
+    stop = parser.skip(start, "in", "of", "each")
+    found: list[str] = []
+    kind = parser.kind(stop)
+    while parser.kind(stop) == kind and kind in ("monthname", "dayname"):
+        word = parser.items[stop].words[0]
+        word = word[:-1] if kind == "dayname" and word.endswith("s") else word
+        found.append(str(_MONTHS[word] if kind == "monthname" else _WEEKDAYS[word]))
+        following = parser.skip(stop + 1, "or", "and", "mark")
+        if parser.kind(following) != kind:
+            stop += 1
+            break
+        stop = following
+    if not found or (stop < len(parser.items) and parser.kind(stop) == "date" and kind == "monthname"):
+        return i
+    text = " ".join(item.text for item in parser.items[i:stop])
+    test = "month" if kind == "monthname" else "weekday"
+    names = tuple(float(f) for f in found)
+    parser.draft.filters.append(FilterAsk("part", column=column, test=test, numbers=names, text=text, late=is_late(parser)))
+    return stop
+
+
+def called(parser: Parser, i: int) -> int:
+    """ "named Anna", "called Meier": a part of what rows are called."""
+    if parser.kind(i) != "called":
+        return i
+    stop = i + 1
+    while parser.kind(stop) == "name":
+        stop += 1
+    if stop == i + 1:
+        return i
+    text = " ".join(item.text for item in parser.items[i + 1 : stop])
+    parser.draft.filters.append(FilterAsk("called", items=(parser.items[i + 1],), text=text, late=is_late(parser)))
+    return stop
+
+
 def days(parser: Parser, i: int) -> int:
     """ "in 1997", "before 1950", "between 1994 and 1996", "since May 1995", a date column or verb just before it included."""
     column, start = None, i
+    negated = parser.kind(i) == "not"
+    if negated:
+        start = i = parser.skip(i + 1, "be")
+    first_item = i - negated
     if parser.is_named(i, "verb", "hint") or (parser.is_named(i, "column") and _is_dated(parser.items[i])):
         start = parser.skip(i + 1, "be", "of")
         column = parser.items[i]
@@ -217,20 +269,46 @@ def days(parser: Parser, i: int) -> int:
     if lead != "date":
         stop = parser.skip(stop, "in", "of")
         stop += parser.kind(stop) == "grain" and parser.items[stop].words[0] in ("year", "years")
+    nothing = first_item
     if parser.kind(stop) != "date":
-        return i
+        return nothing
     first = parser.items[stop].span
     if first is None:
-        return i
+        return nothing
     ranged = _range(parser, lead, first, stop + 1)
     if ranged is None and lead == "between":
-        return i
+        return nothing
     span, stop = ranged or (_open(lead, first), stop + 1)
     if span is None:
-        return i
-    text = " ".join(item.text for item in parser.items[i:stop])
-    parser.draft.filters.append(FilterAsk("days", span=span, column=column, text=text, late=is_late(parser)))
+        return nothing
+    others, stop = _other_spans(parser, stop)
+    text = " ".join(item.text for item in parser.items[first_item:stop])
+    parser.draft.filters.append(
+        FilterAsk("days", span=span, column=column, text=text, late=is_late(parser), negated=negated, inner=others)
+    )
     return stop
+
+
+def _other_spans(parser: Parser, i: int) -> tuple[tuple[FilterAsk, ...], int]:
+    """ "... or after 1997", "1994 vs 1997": further spans, any of which will do; years set against each other are groups too."""
+    made: list[FilterAsk] = []
+    stop = i
+    while parser.kind(stop) in ("or", "versus", "mark"):
+        apart = parser.kind(stop) == "versus"
+        lead = parser.kind(stop + 1)
+        at = stop + 2 if lead in ("in", "since", "before", "after") else stop + 1
+        if parser.kind(at) != "date" or (parser.kind(stop) == "mark" and parser.kind(at + 1) not in ("or", "mark")):
+            break
+        span = parser.items[at].span
+        opened = _open(lead if at > stop + 1 else "in", span) if span is not None else None
+        if opened is None:
+            break
+        made.append(FilterAsk("days", span=opened, text=parser.items[at].text))
+        stop = at + 1
+        if apart:
+            whole = span is not None and (span.end - span.start).days > 360
+            parser.draft.groups.append(GroupAsk(None, "year" if whole else "month", text="versus"))
+    return tuple(made), stop
 
 
 def _is_dated(item: Item) -> bool:

@@ -5,6 +5,7 @@ A value that several columns hold is asked about, and a number whose unit is not
 
 from __future__ import annotations
 
+from datetime import date
 from typing import TYPE_CHECKING
 
 from lexsi_ds.knowledge.model import ColumnModel, TableModel
@@ -70,6 +71,10 @@ def _predicates(r: Resolver, ask: FilterAsk) -> list[Predicate]:
         return [_days(r, ask)]
     if ask.kind == "key":
         return [_key(r, ask)]
+    if ask.kind == "part":
+        return [_part(r, ask)]
+    if ask.kind == "called":
+        return [_called(r, ask)]
     if ask.kind == "exists":
         return subqueries.exists(r, ask)
     if ask.kind == "versus":
@@ -174,6 +179,28 @@ def _of_column(r: Resolver, senses: tuple[Sense, ...], column: Item | None, text
     return kept
 
 
+def _part(r: Resolver, ask: FilterAsk) -> Predicate:
+    """A month or a day of the week, of any year."""
+    column, ref = r.column_of(ask.column, filtering=True) if ask.column is not None else time_column(r, ask.text, filtering=True)
+    if column.role != "time":
+        raise NotUnderstood((ask.text,), f"{column.label} is not a date")
+    r.note(ask.text, f"{ask.test} of {column.table}.{column.name}")
+    values = tuple(str(int(n)) for n in ask.numbers)
+    return Predicate(ref=ref, test=ask.test, values=values, text=f"{column.label} {ask.text}")  # type: ignore[arg-type]
+
+
+def _called(r: Resolver, ask: FilterAsk) -> Predicate:
+    """Rows whose name holds a text."""
+    table = r.model.table(r.base)
+    columns = [c for c in (r.names.column(table.name, n) for n in table.names) if not c.masked]
+    if not columns:
+        raise NotUnderstood((ask.text,), f"{table.plural} have no names that may be looked at")
+    tests = tuple(Predicate(ref=r.scope.own(c.name), test="contains", values=(ask.text,)) for c in columns)
+    text = f"{' or '.join(c.label for c in columns)} contains {ask.text}"
+    r.note(ask.text, text)
+    return Predicate(ref=tests[0].ref, test="any", any_of=tests, text=text)
+
+
 def _days(r: Resolver, ask: FilterAsk) -> Predicate:
     span = ask.span
     if span is None:
@@ -189,11 +216,24 @@ def _days(r: Resolver, ask: FilterAsk) -> Predicate:
     r.note(ask.text, f"{column.table}.{column.name} {span.text}")
     if span.relative:
         r.scope.said.append(f"counted back from the latest date in the data: {span.text}")
-    first = "" if span.start.year == 1 else span.start.isoformat()
-    after = "" if span.end.year == 9999 else span.end.isoformat()
-    return Predicate(
-        ref=ref, test="days", values=(first, after), text=f"{column.label} {span.text}" if ask.column else span.text
-    )
+    text = f"{column.label} {span.text}" if ask.column else span.text
+    if ask.negated:
+        around = [p for p in (_span(ref, None, span.start), _span(ref, span.end, None)) if p is not None]
+        return Predicate(ref=ref, test="any", any_of=tuple(around), text=f"not {text}")
+    spans = [_span(ref, s.start, s.end) for s in (span, *(o.span for o in ask.inner if o.span is not None))]
+    if len(spans) > 1:
+        text = " or ".join([text, *(o.span.text for o in ask.inner if o.span is not None)])
+        return Predicate(ref=ref, test="any", any_of=tuple(s for s in spans if s is not None), text=text)
+    return Predicate(ref=ref, test="days", values=(_day(span.start), _day(span.end)), text=text)
+
+
+def _day(day: date | None) -> str:
+    return "" if day is None or day.year in (1, 9999) else day.isoformat()
+
+
+def _span(ref: Ref, start: date | None, end: date | None) -> Predicate | None:
+    values = (_day(start), _day(end))
+    return Predicate(ref=ref, test="days", values=values) if any(values) else None
 
 
 def _key(r: Resolver, ask: FilterAsk) -> Predicate:

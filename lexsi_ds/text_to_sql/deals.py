@@ -111,14 +111,18 @@ def gather(r: Resolver) -> None:
         inner = tuple(replace(a, negated=False, late=False) for a in asks)
         text = " ".join(a.text for a in asks)
         kept.append(FilterAsk("exists", (rows,), negated=negated, inner=inner, text=text, late=asks[0].late))
+        told = {s.table for a in asks for i in a.items for s in i.of("value")}
+        draft.entities = [e for e in draft.entities if not {s.table for s in e.of("entity")} <= told]
     draft.filters = kept
 
 
 def _elsewhere(r: Resolver, ask: FilterAsk) -> str | None:
     """The table whose rows tie a value to the counted rows, when it is none of their own and was said to be had or dealt in."""
-    if ask.kind != "value" or not (ask.owned or r.draft.deals):
+    if ask.kind != "value":
         return None
     senses = ask.items[0].of("value")
+    if not (ask.owned or r.draft.deals or {s.table for s in senses} & r.mentioned):
+        return None
     if ask.column is not None:
         named = {(s.table, s.column) for s in ask.column.of("column", "hint")}
         senses = tuple(s for s in senses if (s.table, s.column) in named)
@@ -141,3 +145,22 @@ def _ties(r: Resolver, table: str) -> set[str]:
         m for m in middle
         if any(not w.back for w in routes(r.model, m, table)) and any(not w.back for w in routes(r.model, m, r.base))
     }
+
+
+def below(r_base: str, draft: Draft, names: Names) -> str | None:
+    """The table below the counted one by whose column it is grouped: patients by diagnosis are counted once each, in admissions."""
+    counts = [m for m in draft.measures if m.fn == "count" and m.target is not None and m.target.of("entity")]
+    if not counts or len(counts) != len(draft.measures) or draft.share or draft.pending:
+        return None
+    found: set[str] = set()
+    for ask in draft.groups:
+        if ask.target is None or not ask.target.of("column") or ask.target.of("entity"):
+            continue
+        tables = {s.table for s in ask.target.of("column")}
+        if any(w for t in tables for w in routes(names.model, r_base, t) if not w.back):
+            continue
+        found |= {t for t in tables if any(not w.back for w in routes(names.model, t, r_base))}
+    if len(found) != 1 or names.model.table(r_base).key is None:
+        return None
+    draft.measures = [replace(m, distinct=True) for m in draft.measures]
+    return found.pop()

@@ -12,7 +12,7 @@ from lexsi_ds.text_to_sql.dates import Span
 from lexsi_ds.text_to_sql.logical import Band, Fn, Grain, Window
 from lexsi_ds.text_to_sql.tagger import Item
 
-FilterKind = Literal["value", "segment", "compare", "days", "key", "exists", "versus", "filled"]
+FilterKind = Literal["value", "segment", "compare", "days", "key", "exists", "versus", "filled", "part", "called"]
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,14 @@ def superlative(parser: Parser, i: int) -> int:
     if kind in ("desc", "asc"):
         parser.draft.order.append(OrderAsk(kind == "desc"))
         return i + 1
+    if kind in ("common", "rare") and parser.draft.which is None:
+        stop = parser.skip(i + 1, "of", "all")
+        if parser.is_named(stop, "column", "entity") and not parser.is_named(stop, "metric"):
+            parser.draft.which = parser.items[stop]
+            parser.draft.order.append(OrderAsk(kind == "common"))
+            parser.draft.top_one = parser.draft.limit is None and parser.draft.place is None
+            parser.draft.pending.append("count")
+            return stop + 1
     if kind in ("worst", "best"):
         stop = parser.skip(i + 1, "of")
         if parser.is_named(stop, "metric"):
@@ -59,6 +67,8 @@ def _superlative(parser: Parser, i: int, *, descending: bool) -> int:
     found = several(parser, i)
     if found > i:
         return found
+    if parser.kind(stop) == "new" and any(g.grain for g in parser.draft.groups):
+        stop += 1
     fn: Fn | None = None
     if parser.kind(i) in ("most", "least"):
         stop = max(stop, values(parser, stop))

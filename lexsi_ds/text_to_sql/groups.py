@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lexsi_ds.text_to_sql.cues import GRAINS
 from lexsi_ds.text_to_sql.draft import GroupAsk
-from lexsi_ds.text_to_sql.rules import AGGREGATES, belongs_to, same_columns
+from lexsi_ds.text_to_sql.rules import AGGREGATES, SUPERLATIVES, belongs_to, same_columns
 from lexsi_ds.text_to_sql.tagger import Item
 from lexsi_ds.text_to_sql.value_clauses import column_of_value
 
@@ -16,10 +16,16 @@ if TYPE_CHECKING:
 
 
 def group(parser: Parser, i: int) -> int:
+    if parser.kind(i) == "from" and _names_value(parser, i + 1) and parser.kind(i + 1) != "date":
+        return i + 1
     if parser.kind(i) not in ("by", "each"):
         item = parser.items[i]
         alone = len(item.words) == 1 and item.words[0] in ("year", "month", "quarter", "week", "day")
         plural = len(item.words) == 1 and item.words[0].endswith("s")
+        after = parser.skip(i + 1, "with", "be", "of", "in", "rank")
+        if alone and after > i + 1 and (parser.kind(after) in SUPERLATIVES or parser.is_named(after, "extreme")):
+            parser.draft.groups.append(GroupAsk(None, GRAINS.get(item.words[0]), text=item.text))  # type: ignore[arg-type]
+            return i + 1
         if item.kind == "grain" and not alone and not plural and GRAINS.get(item.words[0]):
             parser.draft.groups.append(GroupAsk(None, GRAINS.get(parser.items[i].words[0]), text=parser.items[i].text))  # type: ignore[arg-type]
             return i + 1
@@ -70,6 +76,8 @@ def _one_group(parser: Parser, i: int) -> tuple[GroupAsk | None, int]:
         return GroupAsk(None, grain, text=parser.items[i].text), i + 1  # type: ignore[arg-type]
     if parser.is_named(i, "value") and not parser.is_named(i, "column", "entity"):
         return _opposites(parser, i)
+    if parser.is_named(i, "hint") and parser.kind(i + 1) == "grain" and any(s.role == "time" for s in parser.items[i].of("hint")):
+        return GroupAsk(parser.items[i], GRAINS.get(parser.items[i + 1].words[0]), text=parser.items[i].text), i + 2  # type: ignore[arg-type]
     if not parser.is_named(i, "column", "entity", "role"):
         return None, i
     item, stop = parser.items[i], i + 1

@@ -45,8 +45,10 @@ class Lexicon:
         self.model, self.values = model, values
         self._senses: dict[tuple[str, ...], list[Sense]] = {}
         for table in model.tables:
-            for text in (table.label, table.plural, table.name, *table.synonyms):
+            for text in (table.label, table.plural, table.name):
                 self._add(text, Sense("entity", table.name, label=table.label))
+            for text in table.synonyms:
+                self._add(text, Sense("entity", table.name, label=table.label, strong=False))
         for text in model.house:
             self._add(text, Sense("house", ""))
         self._nouns = frozenset(self._senses)
@@ -117,7 +119,7 @@ class Lexicon:
             for word in split_name(column.name):
                 if len(stem(word)) > 2:
                     found.setdefault(stem(word), []).append(
-                        Sense("hint", column.table, column.name, label=column.label)
+                        Sense("hint", column.table, column.name, label=column.label, role=column.role)
                     )
         return {s: tuple(senses) for s, senses in found.items()}
 

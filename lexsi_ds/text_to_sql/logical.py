@@ -13,9 +13,10 @@ from lexsi_ds.knowledge.model import Condition
 Fn = Literal[
     "count", "count_distinct", "sum", "average", "median", "minimum", "maximum", "rate", "formula", "deviation", "quantile"
 ]
-Grain = Literal["year", "quarter", "month", "week", "day", "weekday"]
+Grain = Literal["decade", "year", "quarter", "month", "week", "day", "weekday"]
 Test = Literal[
-    "=", "<>", "<", "<=", ">", ">=", "in", "not in", "between", "is null", "is not null", "days", "exists", "not exists", "any"
+    "=", "<>", "<", "<=", ">", ">=", "in", "not in", "between", "is null", "is not null", "days", "exists", "not exists", "any",
+    "month", "weekday", "contains"
 ]
 Window = Literal["share", "change", "growth", "running"]
 

@@ -25,6 +25,11 @@ def settle_measures(r: Resolver, dimensions: list[Dimension], hits: list[Predica
     made: list[Measure] = []
     whole = draft.share and not hits and bool(dimensions)
     figures = [m for m in draft.measures if m.fn not in ("count", "count_distinct")]
+    if draft.share and hits and not draft.measures and len(draft.columns) == 1:
+        columns = [r.names.column(s.table, s.column) for s in draft.columns[0].of("column")]
+        if columns and all(c.role == "measure" and c.additive for c in columns):
+            figures = [MeasureAsk("sum", draft.columns.pop(), cue="total")]
+            draft.measures += figures
     if whole:
         draft.window, draft.window_text = "share", "percentage"
     elif draft.share and figures:
@@ -102,10 +107,19 @@ def _extreme(r: Resolver, dimensions: list[Dimension], made: list[Measure]) -> l
 def _group_default(r: Resolver, dimensions: list[Dimension]) -> list[Measure]:
     """ "loans by status" counts; "which region has more than 500 accounts" too; a bare column says too little."""
     if r.draft.columns:
+        _ask_which_function(r, r.draft.columns[0])
         raise NotUnderstood(
             tuple(i.text for i in r.draft.columns), "it does not say what to do with it: total, average, highest"
         )
     return [count_rows(r)]
+
+
+def _ask_which_function(r: Resolver, item: Item) -> None:
+    """ "profit by month": its total or its average? Both are offered."""
+    columns = [r.names.column(s.table, s.column) for s in item.of("column")]
+    if len(r.draft.columns) == 1 and columns and all(c.role == "measure" for c in columns):
+        firsts = ("total", "average") if all(c.additive for c in columns) else ("average", "highest")
+        raise Ambiguous(item, tuple(f"{f} {item.text}" for f in firsts), f"{item.text} of a group can be told in several ways")
 
 
 def _pending(r: Resolver) -> list[MeasureAsk]:
@@ -218,9 +232,10 @@ def _of_entity(r: Resolver, ask: MeasureAsk, target: Item) -> Measure:
         return _of_column(r, ask, target, worded, r.scope.ref(table.name, worded.name, target))
     if ask.fn != "sum":
         timed = any(g.grain for g in r.draft.groups)
-        if table.size is None or table.name != r.base or timed or singular(target.words[-1]) != target.words[-1]:
+        size = table.size or _own_amount(r, table)
+        if size is None or table.name != r.base or timed or singular(target.words[-1]) != target.words[-1]:
             raise NotUnderstood((ask.cue, target.text), f"it does not say of which figure of {table.plural}")
-        return _of_column(r, ask, target, r.names.column(table.name, table.size), r.scope.own(table.size))
+        return _of_column(r, ask, target, r.names.column(table.name, size), r.scope.own(size))
     size = table.size or _own_amount(r, table)
     if size is None:
         r.note(f"{ask.cue} {target.text}", f"count(*) of {table.name}")

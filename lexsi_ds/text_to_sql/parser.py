@@ -69,6 +69,7 @@ class Parser:
             self.take_happened,
             self.take_versus,
             self.take_comparison,
+            self.take_part,
             self.take_date,
             self.take_limit,
             self.take_superlative,
@@ -149,6 +150,9 @@ class Parser:
     def take_comparison(self, i: int) -> int:
         return clauses.comparison(self, i)
 
+    def take_part(self, i: int) -> int:
+        return max(clauses.part(self, i), clauses.called(self, i))
+
     def take_date(self, i: int) -> int:
         return clauses.days(self, i)
 
@@ -183,7 +187,7 @@ class Parser:
         if kind == "about":
             self.draft.about = True
             return i + 1
-        if kind == "not" and self.is_named(self.skip(i + 1, "be"), "deal"):
+        if kind == "not" and self.is_named(self.skip(i + 1, "be"), "deal", "hint") and not self.is_named(i + 1, "value"):
             return i + 1
         if kind not in AGGREGATES:
             return i

@@ -79,6 +79,8 @@ class Resolver:
         forced = deals.settle_deals(draft, names)
         self.mentioned |= frozenset(s.table for item in self._nouns() for s in item.of("entity"))
         self.base = base or forced or self._base()
+        if base is None and forced is None:
+            self.base = deals.below(self.base, draft, names) or self.base
         self.scope = Scope(self.model, self.base, taken)
         self._count_belongings()
         deals.gather(self)
@@ -252,7 +254,7 @@ class Resolver:
         senses = item.of("entity") or tuple(s for s in item.of("role") if s.value in people) or item.of("role")
         if not senses:
             raise NotUnderstood((item.text,), "it names no rows")
-        tables = sorted({s.table for s in senses})
+        tables = sorted({s.table for s in senses if s.strong}) or sorted({s.table for s in senses})
         if len(tables) > 1:
             raise Ambiguous(
                 item, tuple(self.model.table(t).plural for t in tables), f"{item.text} can mean several tables"

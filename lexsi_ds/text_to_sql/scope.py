@@ -77,6 +77,8 @@ class Scope:
         for sense in of.of("entity"):
             tables.add(sense.table)
         kept = [r for r in found if any(r.uses(w) for w in wanted) or any(_leaves(r, t) for t in tables)]
+        if not kept and found and found[0].hops and found[0].hops[-1].to_table in tables:
+            return found
         if self.base in tables:
             kept = kept or [r for r in found if len(r.hops) == 1] or found
         if not kept:

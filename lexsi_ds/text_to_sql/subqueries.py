@@ -280,7 +280,8 @@ def by_word(r: Resolver, comparative: str) -> ColumnModel | None:
         return worded[0]
     if not worded and table.size is not None:
         return r.names.column(table.name, table.size)
-    return None
+    amounts = [c for c in own if c.role == "measure" and c.additive]
+    return amounts[0] if not worded and len(amounts) == 1 else None
 
 
 def _plain(number: float) -> str:

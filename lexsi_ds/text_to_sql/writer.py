@@ -141,6 +141,9 @@ class _Writer:
             return column
         if dimension.grain == "year":
             return exp.Year(this=column)
+        if dimension.grain == "decade":
+            tens = exp.Literal.number(10)
+            return exp.Mul(this=exp.Paren(this=exp.IntDiv(this=exp.Year(this=column), expression=tens)), expression=tens.copy())
         if dimension.grain == "weekday":
             return exp.Anonymous(this="dayname", expressions=[column])
         cut = exp.Anonymous(this="date_trunc", expressions=[exp.Literal.string(dimension.grain), column])
@@ -240,6 +243,14 @@ class _Writer:
         if predicate.test in ("is null", "is not null"):
             is_null = exp.Is(this=column, expression=exp.Null())
             return is_null if predicate.test == "is null" else exp.Not(this=is_null)
+        if predicate.test == "contains":
+            text = exp.Lower(this=exp.Cast(this=column, to=exp.DataType.build("text")))
+            found = exp.Anonymous(this="contains", expressions=[text, exp.Literal.string(predicate.values[0].casefold())])
+            return found
+        if predicate.test in ("month", "weekday"):
+            part = exp.Month(this=column) if predicate.test == "month" else exp.Anonymous(this="isodow", expressions=[column])
+            numbers = [exp.Literal.number(v) for v in predicate.values]
+            return exp.EQ(this=part, expression=numbers[0]) if len(numbers) == 1 else exp.In(this=part, expressions=numbers)
         if predicate.test == "days":
             return _days(column, *predicate.values)
         if predicate.sub is not None:

@@ -41,7 +41,6 @@ def test_several_questions_in_one_are_offered_one_by_one(staff: Asked) -> None:
         ("Which loans have the highest default rate?", "loans"),
         ("how many loans have the highest amount", "amount"),
         ("average loan amount status", "status"),
-        ("what percentage of the loan amount is in Prague", "loan amount"),
         ("loans by duration in years", "years"),
         ("how many clients live in different districts", "different"),
         ("average balance of accounts in Prague", "balance"),
