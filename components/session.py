@@ -90,6 +90,8 @@ class Held:
     """The source whose tabs are shown on Connect data; None is the active one."""
     desk: DeskRun | None = None
     """The last query of the SQL editor."""
+    sql_texts: dict[str, str] = field(default_factory=dict)
+    """What stands in the SQL editor, by source."""
     proposing_run: str | None = None
     draft: Any = None
     """The FindingDraft of ``proposing_run``: small, frozen, not yet saved."""

@@ -1,4 +1,4 @@
-"""The SQL editor of a source: read only, guarded, masked columns hidden; the schema beside it, names complete the last word.
+"""The SQL editor of a source: read only, guarded, masked columns hidden; names of the source are offered while one types.
 
 A query runs as a task of its own, so it can be stopped, and leaving the page loses nothing but the drawing. Must never: run
 SQL in this process.
@@ -10,10 +10,10 @@ import time
 
 import streamlit as st
 
-from components import exports, figures, session, sql_words, tables
+from components import exports, figures, session, sql_box, sql_words, tables
 from components.frame import progress_of
 from components.problems import careful
-from components.safe import flat, plain
+from components.safe import plain
 from lexsi_ds.application import Application
 from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.data.sql import SqlResult
@@ -27,110 +27,43 @@ WAITS = 0.7
 
 
 def draw(app: Application, actor: Actor, handle: DatasetHandle) -> None:
-    """Schema at the left, editor and result at the right."""
-    left, right = st.columns([1, 2.9], gap="medium")
+    """Editor and, below it, the rows of its last query."""
     key = session.wkey("sql", handle.source_id)
-    with left:
-        _schema(handle, key)
-    with right:
-        _editor(app, actor, handle, key)
-        _result(app, actor, handle)
-
-
-def _schema(handle: DatasetHandle, key: str) -> None:
-    """Tables with their columns; a click puts a name at the end of the text."""
-    tables.card_head("Names", "a click writes one")
-    name = st.selectbox(
-        "Table",
-        [t.name for t in handle.tables],
-        key=session.wkey(key, "table"),
-        format_func=lambda n: flat(n, 60),
-        label_visibility="collapsed",
-        persist_state="session",
-    )
-    table = handle.table(name) if name else None
-    if table is None:
-        return
-    with st.container(height=330, border=True, gap="xxsmall"):
-        st.button(
-            f"**{plain(table.name, 40)}**",
-            key=session.wkey(key, "name", table.dataset_id),
-            type="tertiary",
-            on_click=_write,
-            args=(key, sql_words.quoted(table.name)),
-        )
-        for i, column in enumerate(table.columns[:200]):
-            hidden = ", masked" if column.masked else ""
-            st.button(
-                f"{plain(column.name, 40)} :gray[{plain(column.type.lower(), 30)}{hidden}]",
-                key=session.wkey(key, "name", table.dataset_id, i),
-                type="tertiary",
-                on_click=_write,
-                args=(key, sql_words.quoted(column.name)),
-            )
-
-
-@careful
-def _write(key: str, name: str) -> None:
-    text = str(session.read(key) or "")
-    session.put(key, text + ("" if not text or text.endswith((" ", "\n", "(", ".")) else " ") + name + " ")
-
-
-def _editor(app: Application, actor: Actor, handle: DatasetHandle, key: str) -> None:
-    if session.read(key) is None:
-        session.put(key, f"SELECT *\nFROM {sql_words.quoted(handle.tables[0].name)}\nLIMIT 100")
-    text = st.text_area(
-        "One SELECT on the tables of this source",
+    first = f"SELECT *\nFROM {sql_words.quoted(handle.tables[0].name)}\nLIMIT 100"
+    text = session.held().sql_texts.get(handle.source_id, first)
+    sql_box.draw(
+        handle,
+        text,
         key=key,
-        height=190,
-        max_chars=20_000,
-        persist_state="session",
-        help="Ctrl and Enter takes the text over, so that names can be completed",
+        on_text=lambda: _keep(handle.source_id, key),
+        on_run=lambda: _run(app, actor, handle.source_id, key),
     )
-    found = sql_words.completions(str(text or ""), handle)
-    if found:
-        pick = session.wkey(key, "complete")
-        st.pills(
-            "Complete the last word",
-            found,
-            key=pick,
-            label_visibility="collapsed",
-            format_func=lambda n: f":gray[{plain(n, 40)}]",
-            on_change=_complete,
-            args=(key, pick),
-        )
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.button(
-            "Run",
-            key=session.wkey(key, "run"),
-            type="primary",
-            icon=":material/play_arrow:",
-            on_click=_run,
-            args=(app, actor, handle.source_id, key),
-        )
-        st.caption("Read only. It runs on the newest version; every row is counted.")
+    _result(app, actor, handle)
 
 
 @careful
-def _complete(key: str, pick: str) -> None:
-    word = session.read(pick)
-    session.forget(pick)
-    if word:
-        session.put(key, sql_words.complete(str(session.read(key) or ""), word))
+def _keep(source_id: str, key: str) -> None:
+    session.held().sql_texts[source_id] = sql_box.given(key, "text")
 
 
 @careful
 def _run(app: Application, actor: Actor, source_id: str, key: str) -> None:
-    sql = str(session.read(key) or "").strip()
+    sql = sql_box.given(key, "run").strip()
     if not sql:
         session.notify("warning", "**There is nothing to run.** Write one SELECT.")
         return
+    session.held().sql_texts[source_id] = sql
     _forget_result(app)
+    session.held().desk = begin(app, actor, source_id, sql)
+
+
+def begin(app: Application, actor: Actor, source_id: str, sql: str) -> session.DeskRun:
+    """Start a query, guarded and on the newest version; it goes on when the page is left."""
     desk = SqlDesk(app.catalog, app.sql)
     task = app.background.start(
         "sql", "Running your SQL", lambda cancel, _: desk.run(actor, source_id, sql, cancel=cancel), owner=actor.id
     )
-    session.held().desk = session.DeskRun(task.id, source_id, sql)
+    return session.DeskRun(task.id, source_id, sql)
 
 
 def _forget_result(app: Application) -> None:

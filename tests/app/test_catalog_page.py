@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from components import exports, session, sql_words, versions
+from components import exports, session, sql_box, sql_editor, sql_words, versions
 from lexsi_ds.application import Application
 from lexsi_ds.services.exports import CSV_STYLES
 from lexsi_ds.settings import Settings
@@ -88,29 +88,32 @@ def test_sql_runs_read_only_with_counts_and_is_refused_in_words(shop, open_page)
     app, _ = shop
     at = tab(app, open_page, "SQL")
     source = app.active_source(app.person())
-    key = session.wkey("sql", source)
     sql = "SELECT c.email, o.* FROM orders o JOIN customer c USING (customer_id)"
-    settled(at.text_area(key=key).set_value(sql).run(timeout=60))
-    settled(at.button(key=f"{key}-run").click().run(timeout=60))
+    at.session_state["lexsi.held"].desk = sql_editor.begin(app, app.person(), source, sql)
     at = wait_for(app, at)
     assert "200 rows" in words(at)
     assert set(at.dataframe[0].value["email"]) == {"•••"}, "masked when it was read"
-    settled(at.text_area(key=key).set_value("DROP TABLE orders").run(timeout=60))
-    settled(at.button(key=f"{key}-run").click().run(timeout=60))
+    at.session_state["lexsi.held"].desk = sql_editor.begin(app, app.person(), source, "DROP TABLE orders")
     at = wait_for(app, at)
     assert "It did not run." in words(at)
     assert app.active_handle(app.person()).rows == 260
 
 
-def test_words_are_completed_from_the_tables_that_the_query_names(shop) -> None:
+def test_the_editor_is_given_the_names_of_the_source_as_sql_takes_them(shop) -> None:
     app, _ = shop
-    handle = app.active_handle(app.person())
-    assert sql_words.completions("SELECT am", handle)[0] == "amount"
-    assert sql_words.completions("SELECT * FROM orders o WHERE o.", handle)[:2] == ["order_id", "customer_id"]
-    assert sql_words.completions("SELECT * FROM cus", handle)[0] == "customer"
-    assert sql_words.complete("SELECT am", "amount") == "SELECT amount "
-    assert sql_words.quoted("order") == '"order"'
-    assert sql_words.completions("SELECT 1 ", handle) == []
+    given = sql_words.words(app.active_handle(app.person()))
+    tables = {t["name"]: t for t in given["tables"]}
+    assert set(tables) == {"customer", "orders"}
+    assert [c["sql"] for c in tables["orders"]["columns"]][:2] == ["order_id", "customer_id"]
+    assert [c["name"] for c in tables["customer"]["columns"] if c["masked"]] == ["email"]
+    assert sql_words.quoted("order") == '"order"' and sql_words.quoted('a "b') == '"a ""b"'
+    assert "GROUP BY" in given["keywords"]
+
+
+def test_what_the_script_sends_is_taken_as_text_or_not_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    for sent, taken in ((None, ""), ({"run": 5}, ""), ({"run": "SELECT 1"}, "SELECT 1"), ({"run": "x" * 30_000}, "x" * 20_000)):
+        monkeypatch.setattr(session, "read", lambda key, default=None, sent=sent: sent)
+        assert sql_box.given("k", "run") == taken
 
 
 def test_every_format_holds_every_row(shop) -> None:
