@@ -212,7 +212,7 @@ def load(app: Application, actor: Actor, key: str) -> None:
     if state is None:
         return
     name = str(session.read(key) or "").strip() or state.name
-    paths, options = to_read(state), plan_options(state.good)
+    paths, options = state.paths, plan_options(state.good)
     kind = path_kind(paths[0]) if len(paths) == 1 else "files"
 
     uploaded = state.uploaded
@@ -231,11 +231,3 @@ def load(app: Application, actor: Actor, key: str) -> None:
     session.held().opened_source = None
     if sources.PARAMETER in st.query_params:
         del st.query_params[sources.PARAMETER]
-
-
-def to_read(state: FileWizard) -> list[Path]:
-    """The paths of the import: all, or where some files cannot be read, the files that can."""
-    unreadable = {p.path for p in state.plans or [] if p.error} - {p.path for p in state.good}
-    if not unreadable:
-        return state.paths
-    return list(dict.fromkeys(p.path for p in state.good))

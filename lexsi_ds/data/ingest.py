@@ -22,6 +22,7 @@ from lexsi_ds.data.profile import Profile, profile
 from lexsi_ds.data.progress import WRITES, Progress
 from lexsi_ds.data.readers import Limits, Loaded, literal, quoted, read_arrow
 from lexsi_ds.data.reading import Item, Reader
+from lexsi_ds.data.sniff import table_name
 from lexsi_ds.data.versions import DATABASE, REJECTED, Build, Target, open_build
 from lexsi_ds.errors import BadInput
 from lexsi_ds.ids import new_id
@@ -99,7 +100,8 @@ def _load(
             progress.expect(1, "")
             return [read_arrow(con, paths[0], str(options["name"]), options.get("marks") or {})], [], []
         case "files" | "sqlite":
-            return _load_files(con, build, paths, limits, args.get("options") or {}, progress)
+            known = args.get("tables") or {}
+            return _load_files(con, build, paths, limits, args.get("options") or {}, progress, known)
         case kind:
             raise BadInput(f"Sources of kind {kind} cannot be imported.", to_do="Choose files, sqlite, pkdd or demo.")
 
@@ -111,22 +113,39 @@ def _load_files(
     limits: Limits,
     options: Mapping[str, Any],
     progress: Progress,
+    known: Mapping[str, Any],
 ) -> tuple[list[Loaded], list[str], list[str]]:
     reader = Reader(con, build.scratch, limits, options)
     items, notes = reader.items(paths)
     taken: set[str] = set()
     loaded: list[Loaded] = []
-    sizes = [max(1, item.path.stat().st_size) for item in items]
+    unreadable: list[BadInput] = []
+    sizes = [1 if item.error else max(1, item.path.stat().st_size) for item in items]
     progress.expect(sum(sizes), "bytes")
     for item, size in zip(items, sizes, strict=True):
         reading = 0 if _is_read_when_written(item, size) else size / 2
         progress.begin(f"Reading {item.shown}", reading)
-        tables, said = reader.read(item, taken)
+        try:
+            tables, said = reader.read(item, taken)
+        except BadInput as error:
+            if len(items) == 1 or _was_read(item, known):
+                raise
+            unreadable.append(error)
+            continue
         loaded += [with_plan(table, item, member, options) for member, table in tables]
         for _, table in tables:
             progress.leave(table.name, (size - reading) / len(tables))
         notes += said
+    if not loaded:
+        raise unreadable[0]
+    notes += [f"Left out, as it cannot be read: {error}" for error in unreadable]
     return _with_bank_meanings(con, loaded), [], notes
+
+
+def _was_read(item: Item, known: Mapping[str, Any]) -> bool:
+    """Whether an earlier version holds a table of this file: it must not go without a word when the file is broken now."""
+    stem = table_name(item.stem, set())
+    return any(name == stem or name.startswith(f"{stem}_") for name in known)
 
 
 def _is_read_when_written(item: Item, size: int) -> bool:

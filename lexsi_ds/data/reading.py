@@ -42,6 +42,8 @@ class Item:
     member: str | None
     kind: FileKind
     partial: bool = False
+    error: BadInput | None = None
+    """Why it cannot be read, where that is known before its reader is asked."""
 
     @property
     def shown(self) -> str:
@@ -72,15 +74,19 @@ class Reader:
         items: list[Item] = []
         ignored = list(found.ignored)
         for path in found.files:
-            more, passed = self._expand(path, path, path.name, None, 0)
+            more, passed = self._tried(path, path, path.name, None, 0)
             items += more
             ignored += passed
         if not items:
             raise BadInput("There is nothing in it that can be read.", where=", ".join(p.name for p in paths)[:200])
+        if all(item.error for item in items):
+            raise items[0].error or BadInput("There is nothing in it that can be read.")
         return items, [f"Not read, of another type: {', '.join(ignored[:20])}."] if ignored else []
 
     def read(self, item: Item, taken: set[str]) -> tuple[list[tuple[str | None, Loaded]], list[str]]:
         """The tables of a file with their names in it, and notes about the file. Raises BadInput that names the file."""
+        if item.error is not None:
+            raise item.error
         try:
             return self._read(item, taken)
         except BadInput as error:
@@ -130,6 +136,15 @@ class Reader:
     def _chosen(self, item: Item, member: str | None, table: Loaded) -> tuple[str | None, Loaded]:
         return member, with_choices(self.con, table, options_for(self.options, item.file, member))
 
+    def _tried(self, path: Path, source: Path, file: str, member: str | None, depth: int) -> tuple[list[Item], list[str]]:
+        """As ``_expand``; a file that cannot be read is an item with its error, so that the others can still be read."""
+        try:
+            return self._expand(path, source, file, member, depth)
+        except BadInput as error:
+            if member is not None and file not in error.where:
+                error = BadInput(error.what, where=f"{file}: {member}", to_do=error.to_do)
+            return [Item(path, source, file, member, "text", error=error)], []
+
     def _expand(self, path: Path, source: Path, file: str, member: str | None, depth: int) -> tuple[list[Item], list[str]]:
         kind = file_kind(path)
         if kind == "zip":
@@ -163,7 +178,7 @@ class Reader:
             if not inside.path.stat().st_size:
                 passed.append(f"{name} (empty)")
                 continue
-            more, others = self._expand(inside.path, source, file, name, depth + 1)
+            more, others = self._tried(inside.path, source, file, name, depth + 1)
             cut = self._head(inside.name)
             if cut is not None and inside.path.stat().st_size >= cut:
                 _drop_last_line(inside.path)

@@ -151,7 +151,6 @@ def find_files(paths: Sequence[Path]) -> Found:
             files += fit
             ignored += [p.name for p in inside if p not in fit]
         else:
-            file_kind(path)
             files.append(path)
     if not files:
         where = ", ".join(p.name for p in paths)
