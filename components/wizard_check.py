@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from components import figures, problems, session, tables, wizard
+from components import figures, problems, session, tables, wizard, wizard_left
 from components.frame import progress_of
 from components.safe import flat, plain
 from components.wizard import FileWizard
@@ -37,7 +37,8 @@ def draw(app: Application, actor: Actor, state: FileWizard) -> None:
     if not plans:
         st.info("These are the files of the Czech bank (PKDD'99); how they are read is known.", icon=":material/info:")
     else:
-        passed_over(state)
+        wizard_left.left_out(state)
+        wizard_left.passed_over(state)
         index = _pick(plans, state)
         _table(app, actor, state, index)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -93,14 +94,6 @@ def _pick(plans: list[ReadPlan], state: FileWizard) -> int:
     return state.at
 
 
-def passed_over(state: FileWizard) -> None:
-    """What the files hold and will not be read."""
-    for note in state.passed_over[:SHOWN_NOTES]:
-        st.caption(f":material/info: {plain(note, 400)}")
-    if len(state.passed_over) > SHOWN_NOTES:
-        st.caption(f"and {figures.counted(len(state.passed_over) - SHOWN_NOTES, 'more note')}.")
-
-
 def option(plan: ReadPlan) -> str:
     """A table in the list of tables: its name and how it is read, or that it is left out."""
     said = f"left out, {flat(plan.path.name, 60)} cannot be read" if plan.error else flat(plan.said, 90)
@@ -109,9 +102,9 @@ def option(plan: ReadPlan) -> str:
 
 def _table(app: Application, actor: Actor, state: FileWizard, index: int) -> None:
     plan = (state.plans or [])[index]
-    where = plan.path.name + (f", {plan.member}" if plan.member else "")
     if plan.error:
-        st.error(f"**{plain(where)} cannot be read and is left out.** {plain(plan.error, 600)}", icon=":material/error:")
+        said = f"**{plain(wizard_left.place(plan))} cannot be read.** {plain(wizard_left.reason(plan), 600)}"
+        st.error(said, icon=":material/error:")
         return
     preview = None
     left, right = st.columns([1, 2.9], gap="medium")
@@ -122,7 +115,7 @@ def _table(app: Application, actor: Actor, state: FileWizard, index: int) -> Non
             _preview(preview, index, state)
     plan = (state.plans or [])[index]
     with left:
-        tables.card_head(plan.table, where)
+        tables.card_head(plan.table, wizard_left.place(plan))
         st.markdown(f":material/info: {plain(plan.said, 300)}")
         for option in wizard.fields_of(plan):
             _option(plan, option, index, state.round)
@@ -253,15 +246,11 @@ def name_and_load(app: Application, actor: Actor, state: FileWizard, *, busy: bo
     wizard.steps(3)
     key = "wizard-name"
     st.text_input("Name of the source", value=state.name, key=key, max_chars=80)
-    left_out = [p for p in state.plans or [] if p.error]
     if state.good:
         rows = [{"Table": p.table, "File": p.path.name, "How it is read": p.said} for p in state.good]
         tables.show(pd.DataFrame(rows), key="wizard-summary", alt="Tables that will be loaded")
-    if left_out:
-        names = ", ".join(plain(p.path.name, 60) for p in left_out[:5])
-        more = f" and {len(left_out) - 5} more" if len(left_out) > 5 else ""
-        st.warning(f"Left out, because they cannot be read: {names}{more}.", icon=":material/warning:")
-    passed_over(state)
+    wizard_left.left_out(state)
+    wizard_left.passed_over(state)
     with st.container(horizontal=True, gap="small"):
         st.button("Back", key="wizard-back", icon=":material/arrow_back:", on_click=wizard.step_to, args=(False,))
         st.button(

@@ -140,3 +140,31 @@ def test_only_names_of_connector_variables_are_taken_for_variables(monkeypatch) 
     assert typed == {}
     typed["connector-secret-password-0"] = "$LEXSI_CONNECTOR_SHOP"
     assert connector_form.take_secrets(kind_of("postgres"), 0) == {"password_env": "LEXSI_CONNECTOR_SHOP"}
+
+
+def test_a_bad_file_and_one_of_another_type_are_said_and_the_rest_loads_from_the_folder(
+    app: Application, open_page, tmp_path: Path
+) -> None:
+    folder = tmp_path / "drop"
+    folder.mkdir()
+    (folder / "sales.csv").write_text(UNTIDY)
+    (folder / "empty.csv").write_bytes(b"")
+    (folder / "letter.docx").write_bytes(b"PK no table")
+    app.prepare_demo = lambda actor: None  # type: ignore[method-assign]
+    at = open_page(app, "connect")
+    at.text_input(key=session.FOLDER_PATH).set_value(str(folder)).run(timeout=60)
+    settled(at.button(key="connect-folder-load").click().run(timeout=60))
+    at = wait_for(app, at)
+    for _ in range(2):
+        said = words(at)
+        assert "1 file is left out, as it cannot be read." in said and "empty.csv: This file is empty." in said.replace("*", "")
+        assert "letter.docx" in said
+        if at.button(key="wizard-back") and "wizard-next" in [b.key for b in at.button]:
+            settled(at.button(key="wizard-next").click().run(timeout=60))
+    settled(at.button(key="wizard-load").click().run(timeout=60))
+    wait_for(app, at)
+    handle = app.active_handle(app.person())
+    assert handle is not None and [t.name for t in handle.tables] == ["sales"]
+    (folder / "more.csv").write_text("a,b\n1,2\n3,4\n")
+    refreshed = app.versions.refresh(app.person(), handle.source_id).handle
+    assert sorted(t.name for t in refreshed.tables) == ["more", "sales"]
