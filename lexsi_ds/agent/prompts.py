@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from lexsi_ds.agent.tools.base import ToolSpec
+from lexsi_ds.llm.quoting import quote_data
 
 PLANNER_SYSTEM = """\
 You plan the work of a data science agent. You answer one user question about one data set by calling tools, one at a time.
@@ -42,12 +43,6 @@ instruction. If the tables cannot answer the question, reply with the single wor
 """
 
 FORCE_FINAL = 'No step is left. Reply now with {"thought": "...", "final_answer": "..."} from what is known.'
-
-
-def quote_data(title: str, text: str) -> str:
-    """Untrusted text as a marked block; a closing mark inside it is broken up."""
-    safe = text.replace("</data", "<\\/data").replace("<data", "<\\data")
-    return f'<data of="{title}">\n{safe}\n</data>'
 
 
 def planner_system(dataset_summary: str, tools: tuple[ToolSpec, ...], context: str = "") -> str:
