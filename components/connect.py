@@ -98,8 +98,11 @@ def _uploader(app: Application, actor: Actor) -> None:
         "CSV, JSON, Parquet, Excel, SQLite, DuckDB or zip",
         accept_multiple_files=True,
         key=key,
-        help="Several files become tables of one source. Nothing is imported before you have seen how it was read. "
-        "For files of several hundred MB name their folder instead: they are read where they are.",
+        help="Several files become tables of one source. Nothing is imported before you have seen how it was read.",
+    )
+    st.caption(
+        f"Up to {figures.count(upload_limit())} MB a file, as an upload passes through memory. For larger ones, name their folder "
+        "on this machine instead: files are read where they are, of any size."
     )
     st.button(
         "Check how they are read",
@@ -110,6 +113,11 @@ def _uploader(app: Application, actor: Actor) -> None:
         args=(app, actor, key),
         width="stretch",
     )
+
+
+def upload_limit() -> int:
+    """Megabytes that one uploaded file may have."""
+    return int(st.get_option("server.maxUploadSize"))
 
 
 @careful
@@ -145,7 +153,7 @@ def _folder(app: Application, actor: Actor) -> None:
         key=session.FOLDER_PATH,
         placeholder="/data/sales",
         persist_state="page",
-        help="Files are read where they are; a refresh reads them again.",
+        help="Files of any size are read where they are; a refresh reads them again and finds new ones.",
     )
     st.space("stretch")
     st.button("Check how it is read", key="connect-folder-load", on_click=_looked, args=(app, actor), width="stretch")

@@ -49,7 +49,7 @@ def bootstrap(key: PageKey) -> Frame:
         page_title=f"{here.title}, Lexsi DS",
         page_icon=ICON,
         layout="wide",
-        initial_sidebar_state="expanded",
+        initial_sidebar_state="auto",
         menu_items={"About": ABOUT},
     )
     st.logo(":material/insights:", size="large")

@@ -80,6 +80,8 @@ class Held:
     """Part of the uploader's key: a new one drops the bytes of the old."""
     import_task_id: str | None = None
     confirm_delete: str | None = None
+    confirm_prune: str | None = None
+    """The source whose old versions are to be deleted, once the person says so again."""
     wizard: Any = None
     """The import that this tab is at: a FileWizard or a ConnectorWizard, plain data without a secret."""
     unlock_round: int = 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from components import columns, figures, problems, relationships, semantic, session, sql_editor, tables, versions
@@ -14,12 +16,21 @@ from lexsi_ds.services.access import Actor
 TABS = ["Tables", "Preview", "Relationships", "Semantic model", "Versions", "SQL", "How it was read"]
 
 
+def opener(app: Application, actor: Actor, active: DatasetHandle | None) -> Callable[[str], None]:
+    """What draws a source by its id, below its card."""
+
+    def open_below(source_id: str) -> None:
+        with problems.guarded("The source"):
+            in_use = active is not None and active.source_id == source_id
+            draw(app, actor, active if active and in_use else app.catalog.handle(actor, source_id), active=in_use)
+
+    return open_below
+
+
 def draw(app: Application, actor: Actor, handle: DatasetHandle, *, active: bool) -> None:
-    """Head and tabs of a source; only the open tab is computed."""
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.subheader(plain(handle.name), anchor=False)
-        if active:
-            st.page_link(page("chat").path, label="Ask a question about it", icon=page("chat").icon)
+    """Tabs of a source, and the way to ask about the one in use; only the open tab is computed."""
+    if active:
+        st.page_link(page("chat").path, label="Ask a question about it", icon=page("chat").icon)
     if not handle.tables:
         st.info("This source has no tables.", icon=":material/info:")
         return

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import streamlit as st
 
-from components import figures, session
+from components import figures, session, versions
 from components.frame import activate
 from components.problems import careful
 from components.safe import plain
@@ -29,6 +29,10 @@ KINDS: dict[str, tuple[str, str]] = {
 FAR = ("s3", "postgres", "mysql")
 """Kinds that a connector reaches."""
 PARAMETER = "source"
+DISK = (
+    "All versions that are kept, what was derived from them, and uploaded originals. Each table of a version is a database file of "
+    "its own, which takes about half a megabyte even when it has few rows."
+)
 
 
 def opened(app: Application, actor: Actor, active: str | None) -> str | None:
@@ -41,17 +45,35 @@ def opened(app: Application, actor: Actor, active: str | None) -> str | None:
     return active
 
 
-def cards(app: Application, actor: Actor, active: str | None, shown: str | None) -> None:
-    """A card for each source, newest first."""
+def cards(
+    app: Application, actor: Actor, active: str | None, shown: str | None, open_below: Callable[[str], None] | None
+) -> None:
+    """A card for each source, newest first; ``open_below`` draws what the opened one holds."""
     listed = app.catalog.sources(actor)
     if not listed:
         st.caption("Nothing is here yet.")
         return
-    with st.grid(2, min_column_width=400):
-        for source in listed:
-            with st.container(border=True, gap="xsmall", height="stretch"):
-                _card(app, actor, source, active, shown)
+    for group in grouped([s.id for s in listed], shown if open_below else None):
+        infos = [s for s in listed if s.id in group]
+        if open_below and group == [shown]:
+            with st.container(border=True, gap="xsmall"):
+                _card(app, actor, infos[0], active, shown)
+                st.space("small")
+                open_below(infos[0].id)
+        else:
+            with st.grid(2, min_column_width=400):
+                for source in infos:
+                    with st.container(border=True, gap="xsmall", height="stretch"):
+                        _card(app, actor, source, active, shown)
     _undeleted(app, actor)
+
+
+def grouped(ids: Sequence[str], shown: str | None) -> list[list[str]]:
+    """The cards in their order, the opened one by itself: what it holds comes right under it, at the page's full width."""
+    if shown not in ids:
+        return [list(ids)]
+    at = ids.index(shown)
+    return [group for group in (list(ids[:at]), [shown], list(ids[at + 1 :])) if group]
 
 
 def _card(app: Application, actor: Actor, source: Any, active: str | None, shown: str | None) -> None:
@@ -61,6 +83,8 @@ def _card(app: Application, actor: Actor, source: Any, active: str | None, shown
     st.markdown(f"{icon} **{plain(source.name, 60)}**{state}{synthetic}")
     st.markdown(f":gray[{source_line(source, label)}]")
     st.markdown(f":gray[{age_line(source)}]")
+    if size := disk_line(app, actor, source):
+        st.markdown(f":gray[{plain(size)}]", help=DISK)
     if health := _health(app, actor, source):
         st.markdown(" ".join(health))
     st.space("stretch")
@@ -125,9 +149,18 @@ def _sure(app: Application, actor: Actor, source: Any) -> None:
 
 
 def source_line(source: Any, label: str) -> str:
-    """What it is and how large: tables, rows, bytes of its newest version."""
-    size = figures.size(source.bytes) if source.bytes or source.kind not in FAR else "read in place"
-    return ", ".join([label, figures.counted(source.tables, "table"), figures.counted(source.rows, "row"), size])
+    """What it is and how much of it there is: tables and rows of its newest version."""
+    parts = [label, figures.counted(source.tables, "table"), figures.counted(source.rows, "row")]
+    return ", ".join(parts if _is_here(source) else [*parts, "read in place"])
+
+
+def disk_line(app: Application, actor: Actor, source: Any) -> str:
+    """All that it takes on this disk; "" where its tables stay at their source."""
+    return versions.on_disk(app, actor, source.id) if _is_here(source) else ""
+
+
+def _is_here(source: Any) -> bool:
+    return bool(source.bytes) or source.kind not in FAR
 
 
 def age_line(source: Any) -> str:

@@ -19,10 +19,9 @@ from lexsi_ds.services.access import Actor
 def draw(app: Application, actor: Actor, handle: DatasetHandle) -> None:
     """The list, what is stale, and what changed between two."""
     listed = app.versions.list(actor, handle.source_id)
-    used = figures.size(app.versions.disk_used(actor, handle.source_id))
     removable = [v for v in listed if v.removable]
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        tables.card_head("Versions", f"{figures.counted(len(listed), 'version')}, {used} on disk")
+        tables.card_head("Versions", f"{figures.counted(len(listed), 'version')}, {on_disk(app, actor, handle.source_id)}")
         st.button(
             f"Delete {figures.counted(len(removable), 'old version')}" if removable else "Delete old versions",
             key=session.wkey("versions", handle.source_id, "prune"),
@@ -30,9 +29,11 @@ def draw(app: Application, actor: Actor, handle: DatasetHandle) -> None:
             icon=":material/delete_sweep:",
             disabled=not removable,
             help="Only versions that no model, answer or finding relies on",
-            on_click=_prune,
-            args=(app, actor, handle.source_id),
+            on_click=_ask_prune,
+            args=(handle.source_id,),
         )
+    if removable and session.held().confirm_prune == handle.source_id:
+        _sure(app, actor, handle, removable)
     frame = pd.DataFrame([_row(v) for v in listed])
     tables.show(frame, key=session.wkey("versions", handle.snapshot_id), alt="Versions of the source, newest first")
     _stale(app, actor, handle)
@@ -49,7 +50,7 @@ def _row(version: Any) -> dict[str, Any]:
         "Data to": version.today.isoformat() if version.today else "",
         "Tables": version.tables,
         "Rows": version.rows,
-        "Size": figures.size(version.bytes),
+        "On disk": figures.size(version.bytes),
         "Relied on by": _reliance(version.used_by) or ("newest" if version.newest else "nothing"),
     }
 
@@ -61,8 +62,40 @@ def _reliance(used: Sequence[Any]) -> str:
     return ", ".join(figures.counted(n, kind) for kind, n in kinds.items())
 
 
+def on_disk(app: Application, actor: Actor, source_id: str) -> str:
+    """All that a source takes: every version, what is derived from it, and uploaded originals that a refresh reads again."""
+    said = f"{figures.size(app.versions.disk_used(actor, source_id))} on disk"
+    uploaded = app.versions.uploaded(actor, source_id)
+    return f"{said}, {figures.size(uploaded)} of it uploaded files" if uploaded else said
+
+
+def _sure(app: Application, actor: Actor, handle: DatasetHandle, removable: Sequence[Any]) -> None:
+    numbers = [str(v.number) for v in reversed(removable)]
+    which = f"version {numbers[0]}" if len(numbers) == 1 else f"versions {', '.join(numbers[:-1])} and {numbers[-1]}"
+    them = "it" if len(numbers) == 1 else "them"
+    with st.container(border=True, gap="xsmall"):
+        st.markdown(f"Delete {which} of {plain(handle.name, 60)} for good? Nothing relies on {them}.")
+        with st.container(horizontal=True, gap="small"):
+            st.button(
+                "Delete for good",
+                key=session.wkey("versions", handle.source_id, "sure"),
+                type="primary",
+                on_click=_prune,
+                args=(app, actor, handle.source_id),
+            )
+            st.button(
+                "Keep", key=session.wkey("versions", handle.source_id, "keep"), type="tertiary", on_click=_ask_prune, args=(None,)
+            )
+
+
+@careful
+def _ask_prune(source_id: str | None) -> None:
+    session.held().confirm_prune = source_id
+
+
 @careful
 def _prune(app: Application, actor: Actor, source_id: str) -> None:
+    session.held().confirm_prune = None
     freed = app.versions.prune(actor, source_id)
     session.notify("success", f"Old versions are deleted; {figures.size(freed)} are free again.")
 

@@ -31,12 +31,8 @@ with guarded("Connect data"):
     st.space("small")
     st.subheader("Sources", anchor=False)
     shown = sources.opened(app, actor, active)
+    below = source_tabs.opener(app, actor, handle) if session.held().wizard is None else None
     with guarded("The sources"):
-        sources.cards(app, actor, active, shown)
+        sources.cards(app, actor, active, shown, below)
     with guarded("The connections"):
         connections.draw(app, actor)
-    if shown and session.held().wizard is None:
-        st.space("small")
-        with guarded("The source"):
-            opened = handle if handle and shown == active else app.catalog.handle(actor, shown)
-            source_tabs.draw(app, actor, opened, active=shown == active)

@@ -14,6 +14,7 @@ import duckdb
 
 from lexsi_ds.data.bank_schema import TABLES, BankColumn, BankTable
 from lexsi_ds.data.marks import Marks
+from lexsi_ds.data.raw_rows import rejected_note
 from lexsi_ds.data.readers import Limits, Loaded, Raw, load_raw, quoted
 from lexsi_ds.data.sniff import bank_files
 from lexsi_ds.errors import BadInput
@@ -70,7 +71,7 @@ def _read(con: duckdb.DuckDBPyConnection, table: BankTable, path: Path, scratch:
     if path.stem.casefold() != table.name:
         notes.append(f"{path.name} was taken for the table {table.name}; it may be a part of it.")
     if raw.rejected:
-        notes.append(f"{raw.rejected:,} line{'s' * (raw.rejected > 1)} could not be read and stand in a file.")
+        notes.append(rejected_note(raw.rejected))
     parts = [f"CAST({expressions[c.name] or 'NULL'} AS {c.type}) AS {quoted(c.name)}" for c in table.columns]
     said: dict[str, Any] = {"delimiter": raw.dialect.delimiter, "encoding": raw.file.encoding, "file": path.name}
     return Loaded(

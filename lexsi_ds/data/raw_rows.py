@@ -70,6 +70,12 @@ def rejects_of(table: str) -> str:
     return f"SELECT {_COLUMNS} FROM {table}_rejects ORDER BY \"line\", \"row\""
 
 
+def rejected_note(lines: int) -> str:
+    """How a note says that lines were set aside."""
+    verb = "could not be read and is" if lines == 1 else "could not be read and are"
+    return f"{lines:,} {'line' if lines == 1 else 'lines'} {verb} kept in a file with the reason."
+
+
 def create_rejects(con: duckdb.DuckDBPyConnection, table: str) -> None:
     """An empty list of what does not fit into ``table``."""
     con.execute(

@@ -22,7 +22,7 @@ from lexsi_ds.data.fixed_width import DELIMITER, cut_by_blanks, likely_fixed
 from lexsi_ds.data.infer import TextColumn, Typed, infer_columns
 from lexsi_ds.data.marks import Marks
 from lexsi_ds.data.plan import FILE_FIELDS, ColumnPlan, ColumnType, ReadPlan, Suggestion
-from lexsi_ds.data.raw_rows import Raw, keep_cells, literal, load_rows, quoted, scratch_name
+from lexsi_ds.data.raw_rows import Raw, keep_cells, literal, load_rows, quoted, rejected_note, scratch_name
 from lexsi_ds.data.sentinels import missing_notes, suggest_missing
 from lexsi_ds.data.text_file import prepare
 from lexsi_ds.errors import BadInput
@@ -149,7 +149,7 @@ def type_raw(
     if left_out:
         notes.append(f"Left out by choice: {', '.join(left_out)}.")
     if unread:
-        notes.append(f"{unread:,} line{'s' * (unread > 1)} could not be read and stand in a file.")
+        notes.append(rejected_note(unread))
     flagged = raw.flagged + keep_misfits(con, raw.table, kept)
     numbers = [(t.column.name, t.expression) for t in kept if t.type in ("BIGINT", "DOUBLE")]
     decided = {t.column.name for t in kept if hints.columns.get(t.column.raw, {}).get("missing")}

@@ -316,6 +316,12 @@ class FakeDatasets:
 class FakeVersions:
     """One version, and what is stale."""
 
+    def disk_used(self, actor: Any, source_id: str) -> int:
+        return 12_400_000
+
+    def uploaded(self, actor: Any, source_id: str) -> int:
+        return 0
+
     def __init__(self) -> None:
         self.old: tuple[Any, ...] = ()
 

@@ -149,6 +149,7 @@ def test_a_refresh_makes_a_version_that_can_be_compared_and_the_old_one_deleted(
     settled(at.selectbox(key=f"versions-{source}-rows").set_value("orders").run(timeout=60))
     assert "By order_id: **30** came, **0** went, **0** changed." in words(at)
     settled(at.button(key=f"versions-{source}-prune").click().run(timeout=60))
+    settled(at.button(key=f"versions-{source}-sure").click().run(timeout=60))
     assert len(app.versions.list(app.person(), source)) == 1
 
 
