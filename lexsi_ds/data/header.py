@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lexsi_ds.data.forms import MISSING_WORDS, is_value
+from lexsi_ds.data.header_words import are_units, may_be_name, names_a_person
 
 _MOST_PREAMBLE = 60
 _MOST_HEADER = 6
@@ -47,6 +48,11 @@ def find_header(rows: Rows, *, first: int | None = None, lines: int | None = Non
         names[0] = names[0].lstrip("\ufeff# ")
     if count > 1:
         notes.append(f"Column names stand on {count} lines and were joined.")
+    if lines is None and count and _is_doubtful(rows, start + count, width):
+        notes.append(
+            "The first row under the column names has words where other rows have values; it was read as data. "
+            "If it belongs to the names, set the lines of the header."
+        )
     if not count:
         notes.append("The file has no line of column names; they were numbered.")
     while len(names) > width and not names[-1].strip():
@@ -137,17 +143,66 @@ def _header_rows(rows: Rows, start: int, width: int) -> int:
     values = _value_columns(tail, width)
     if not tail:
         first = [c for c in rows[start] if c.strip()]
-        return int(not first or not all(is_value(c) for c in first))
+        return int(not first or not all(is_value(c) or names_a_person(c) for c in first))
     if not values:
         return int(_differs(rows[start], rows[start + 1 :]))
     last = -1
     for index in range(start, min(start + _MOST_HEADER, len(rows))):
-        below = index > start and last >= 0 and _fills_gaps(rows[index - 1], rows[index], values)
-        if below or _names_columns(rows[index], values, upper=index == start):
+        row, below = rows[index], rows[index + 1 :]
+        if not all(may_be_name(cell) for cell in row) or _comes_again(row, below, values):
+            break
+        if last >= 0 and not _belongs_below(rows[start : last + 1], row, values, width):
+            break
+        under = last >= 0 and _fills_gaps(rows[index - 1], row, values)
+        if under or _names_columns(row, values, upper=index == start):
             last = index
-        elif last >= 0 or not _is_group_row(rows[index], values, width):
+        elif last >= 0 or not _is_group_row(row, values, width):
             break
     return last - start + 1
+
+
+def _comes_again(row: Sequence[str], below: Rows, values: set[int]) -> bool:
+    """Whether a word that stands where numbers should be stands among them again: then it is no name."""
+    for i in values:
+        word = row[i].strip() if i < len(row) else ""
+        if word and not is_value(word) and any(len(other) > i and other[i].strip() == word for other in below):
+            return True
+    return False
+
+
+def _belongs_below(names: Rows, row: Sequence[str], values: set[int], width: int) -> bool:
+    """Whether the names may go on in ``row``: under gaps or groups of the rows so far, or as the units of full names.
+
+    The first row with a name for each column ends the names: words below it are data, whatever stands under them.
+    """
+    named = [any(i < len(line) and line[i].strip() for line in names) for i in range(width)]
+    free = [i for i in range(width) if not named[i]]
+    groups = len(free) > 1 or (free[:1] > [0] and _leaves_names(names[0], row))
+    if groups or _has_groups(names[-1], row):
+        return True
+    units = [row[i] for i in _filled(row) if i not in free]
+    return are_units(units) and set(_filled(row)) - set(free) <= values
+
+
+def _leaves_names(above: Sequence[str], row: Sequence[str]) -> bool:
+    """Whether a row has nothing below a name, or the name again, as below cells that are merged downwards."""
+    return any(name.strip() and (i >= len(row) or row[i].strip() in ("", name.strip())) for i, name in enumerate(above))
+
+
+def _has_groups(above: Sequence[str], row: Sequence[str]) -> bool:
+    """Whether names come several times side by side, each with another word below, as names of groups do."""
+    pairs = [i for i in range(1, len(above)) if above[i].strip() and above[i] == above[i - 1]]
+    return bool(pairs) and all(i < len(row) and row[i].strip() != row[i - 1].strip() for i in pairs)
+
+
+def _is_doubtful(rows: Rows, index: int, width: int) -> bool:
+    """Whether a row has only words where most of the rows below have values."""
+    if index + 2 >= len(rows):
+        return False
+    values = _value_columns(rows[index + 1 :], width)
+    cells = [rows[index][i].strip() for i in sorted(values) if i < len(rows[index])]
+    cells = [cell for cell in cells if cell and cell.upper() not in MISSING_WORDS]
+    return bool(cells) and not any(map(is_value, cells))
 
 
 def _names_columns(row: Sequence[str], values: set[int], *, upper: bool) -> bool:
@@ -181,7 +236,7 @@ def _is_group_row(row: Sequence[str], values: set[int], width: int) -> bool:
 
 def _differs(first: Sequence[str], body: Rows) -> bool:
     """Among text only: names are not found again among the values, and none is missing."""
-    if any(is_value(cell) for cell in first if cell.strip()):
+    if any(is_value(cell) or not may_be_name(cell) for cell in first if cell.strip()):
         return False
     again = sum(any(len(r) > i and r[i] == cell for r in body) for i, cell in enumerate(first) if cell.strip())
     return again <= len(first) // 3
