@@ -14,15 +14,16 @@ _CODE_OF_A_PERSON = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9 ]{11,30}|\d{3}-\d{2}-\d{4}
 _LIMIT = re.compile(r"[<>≤≥]=?\s*[\d.,]+.*")
 _STARS = re.compile(r"[*†‡.]+")
 _BRACKETS = re.compile(r"[\[(].{1,20}[\])]")
-_UNITS = frozenset(
+_LISTED = (
     "% ‰ ° °c °f degc degf deg c k s sec ms us µs min h hr hrs d day days week weeks month months y yr year years "
     "m km cm mm nm µm um mi ft in m2 m² km2 km² ha m3 m³ l ml cl hl g kg mg µg ug t kt mt lb oz "
     "m/s km/h kmh mph kn knots m/s2 m/s² rpm hz khz mhz ghz pa hpa kpa mpa bar mbar atm psi n kn j kj mj gj cal kcal "
     "w kw mw gw wh kwh mwh gwh twh v kv mv a ma ah va kva ohm ω db dba lux lx lm cd mol mmol ppm ppb ph "
     "µg/m3 µg/m³ ug/m3 mg/m3 mg/m³ mg/l g/l mg/dl mmol/l g/cm3 kg/m3 kg/m³ kg/ha t/ha l/100km b kb mb gb tb bit bits "
     "bps mbps eur usd gbp chf czk pln jpy cny € $ £ kč zł eur/t €/t €/kg eur/kg €/m² €/mwh eur/mwh czk/kg "
-    "count pcs pieces ks szt stk stück units number index score".split()
+    "count pcs pieces ks szt stk stück units number index score"
 )
+_UNITS = frozenset(_LISTED.split())
 
 
 def names_a_person(cell: str) -> bool:

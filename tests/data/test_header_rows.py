@@ -61,8 +61,10 @@ _TEN = "".join(f"R{i},{i * 10},{i * 7}\n" for i in range(1, 21))
 @pytest.mark.parametrize(
     ("content", "names", "first", "rows"),
     [
-        (f"region,q1,q2\nTotal UK,suppressed,suppressed\n{_TEN}", ["region", "q1", "q2"], ("Total UK", "suppressed", "suppressed"), 21),
-        (f"city,pop,n\nUnknown place,see note,see note\n{_TEN}", ["city", "pop", "n"], ("Unknown place", "see note", "see note"), 21),
+        (f"region,q1,q2\nTotal UK,suppressed,suppressed\n{_TEN}", ["region", "q1", "q2"],
+         ("Total UK", "suppressed", "suppressed"), 21),
+        (f"city,pop,n\nUnknown place,see note,see note\n{_TEN}", ["city", "pop", "n"],
+         ("Unknown place", "see note", "see note"), 21),
         (f",q1,q2\nNorth,tbd,tbd\n{_TEN}", ["column_1", "q1", "q2"], ("North", "tbd", "tbd"), 21),
         (f"sample,lead,zinc\nS1,<0.5,<0.1\n{_TEN}", ["sample", "lead", "zinc"], ("S1", "<0.5", "<0.1"), 21),
         (f"name,a,b\nPraha,*,*\nBrno,*,*\n{_TEN}", ["name", "a", "b"], ("Praha", "*", "*"), 22),
