@@ -8,7 +8,7 @@ from typing import Literal
 
 import pandas as pd
 
-from lexsi_ds.text_to_sql import followup
+from lexsi_ds.text_to_sql import counts_per, followup
 from lexsi_ds.text_to_sql.caveats import caveats_of
 from lexsi_ds.text_to_sql.doubt import NotUnderstood
 from lexsi_ds.text_to_sql.lexicon import Lexicon
@@ -18,7 +18,7 @@ from lexsi_ds.text_to_sql.parser import parse
 from lexsi_ds.text_to_sql.reading import Analytic, Evidence
 from lexsi_ds.text_to_sql.resolver import Settled, resolve
 from lexsi_ds.text_to_sql.sqltext import Names
-from lexsi_ds.text_to_sql.tagger import Tagged, tag
+from lexsi_ds.text_to_sql.tagger import Item, Tagged, tag
 from lexsi_ds.text_to_sql.units import is_measured
 from lexsi_ds.text_to_sql.wording import reading_of
 from lexsi_ds.text_to_sql.writer import write
@@ -36,11 +36,16 @@ def analytic(
     draft = parse(tagged.items)
     if draft.left:
         raise NotUnderstood(tuple(draft.left), "it does not fit into the question as it was read")
-    if previous is not None and followup.is_followup(draft):
-        settled = followup.settle(draft, names, lexicon.values, previous)
+    if previous is not None and followup.is_followup(draft, _said(tagged)):
+        settled = followup.settle(draft, names, lexicon.values, previous, _said(tagged))
     else:
         settled = resolve(draft, names, lexicon.values)
+        counts_per.check_none(draft, settled.query, names, query)
     return answer_of(settled, names, query, tagged.repairs)
+
+
+def _said(tagged: Tagged) -> tuple[Item, ...]:
+    return tuple(i for i in tagged.items if i.kind not in ("stop", "mark"))
 
 
 _NOISE = frozenset("level levels type types category categories kind kinds rating ratings score".split())

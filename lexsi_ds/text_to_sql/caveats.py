@@ -18,6 +18,8 @@ from lexsi_ds.text_to_sql.wording import slug
 from lexsi_ds.text_to_sql.writer import write
 
 _SMALL = 10
+_MOST_LOOKED = 1_000
+"""Longest top n whose cut is looked at."""
 _OPEN_SHARE = 0.5
 
 
@@ -41,6 +43,7 @@ def caveats_of(
             more.append(f"Which {group} has the {end} {metric.label} with at least {_SMALL} {noun}?")
     said += _missing(logical, names)
     said += _beyond(logical, names)
+    said += _cut_ties(logical, names, query)
     return logical, tuple(said), tuple(more)
 
 
@@ -88,6 +91,21 @@ def _period(value: object) -> str:
     return str(value)[:10] if isinstance(value, datetime) else str(value)
 
 
+def _cut_ties(logical: Logical, names: Names, query: Callable[[str], pd.DataFrame]) -> list[str]:
+    """Whether the last of a top n ties with the first that was left out."""
+    limit = logical.limit
+    if limit is None or logical.ties or logical.per or logical.place or not logical.order or limit > _MOST_LOOKED:
+        return []
+    name = logical.order[0].name
+    longer = query(write(logical.model_copy(update={"limit": limit + 1}), names))
+    if len(longer) <= limit or name not in longer.columns:
+        return []
+    last, left_out = longer[name].iloc[limit - 1], longer[name].iloc[limit]
+    if pd.isna(last) or last != left_out:
+        return []
+    return [f"Place {limit} is tied: others with the same value are left out."]
+
+
 def _beyond(logical: Logical, names: Names) -> list[str]:
     """Days that were asked about and that the data does not reach: a 0 there says nothing."""
     said = []
@@ -107,7 +125,7 @@ def _beyond(logical: Logical, names: Names) -> list[str]:
 def _missing(logical: Logical, names: Names) -> list[str]:
     said = []
     for measure in logical.measures:
-        if measure.ref is None or measure.fn == "count_distinct":
+        if measure.ref is None or measure.sub is not None or measure.fn == "count_distinct":
             continue
         column = names.column(measure.ref.table, measure.ref.column)
         if column.nulls:

@@ -109,6 +109,9 @@ def _segment(r: Resolver, ask: FilterAsk) -> list[Predicate]:
 def _value(r: Resolver, ask: FilterAsk) -> Predicate:
     first = ask.items[0]
     senses = _of_column(r, first.of("value"), ask.column, ask.text)
+    if ask.noun is not None:
+        nouns = {s.table for s in ask.noun.of("entity")}
+        senses = tuple(s for s in senses if s.table in nouns) or senses
     if ask.by:
         senses = tuple(s for s in senses if s.table != r.base) or senses
     sense = r.scope.pick(first, senses, r.mentioned)

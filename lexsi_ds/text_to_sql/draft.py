@@ -6,11 +6,14 @@ Values only, made by `parser` and settled by `resolver`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from lexsi_ds.text_to_sql.dates import Span
 from lexsi_ds.text_to_sql.logical import Band, Fn, Grain, Window
 from lexsi_ds.text_to_sql.tagger import Item
+
+if TYPE_CHECKING:
+    from lexsi_ds.text_to_sql.counts_per import CountPer
 
 FilterKind = Literal["value", "segment", "compare", "days", "key", "exists", "versus", "filled", "part", "called"]
 
@@ -71,6 +74,8 @@ class FilterAsk:
     per: Item | None = None
     """The group that those other rows share with this one: "of their own department"."""
     factor: float = 1.0
+    noun: Item | None = None
+    """Rows named right behind a value: French customers."""
     owned: bool = False
     """Whether "with" or "have" stands before a value."""
     by: bool = False
@@ -119,6 +124,12 @@ class Draft:
     never_dealt: bool = False
     when: bool = False
     """Whether a date is asked for."""
+    count_per: CountPer | None = None
+    """ "average number of orders per account"."""
+    zeros: bool = False
+    """Whether those without any count in it."""
+    adds: bool = False
+    """ "too", "as well": what is said comes beside what was there."""
     about: bool = False
     """Whether it begins like "what about": the rest stands for a part of the question before."""
     order: list[OrderAsk] = field(default_factory=list)

@@ -5,6 +5,7 @@ The only door to the rooms of this package. The same question on the same snapsh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -15,15 +16,16 @@ from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.errors import BadInput
 from lexsi_ds.knowledge.model import SemanticModel
 from lexsi_ds.knowledge.values import ValueIndex
-from lexsi_ds.text_to_sql import asks, gate
+from lexsi_ds.text_to_sql import asks, gate, hints, partial
 from lexsi_ds.text_to_sql.analytic import analytic
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.lexicon import LEXICONS, Lexicon
 from lexsi_ds.text_to_sql.predictive import task_reading
-from lexsi_ds.text_to_sql.reading import Analytic, CannotAnswer, Clarify, OffTopic, Reading
+from lexsi_ds.text_to_sql.reading import Analytic, CannotAnswer, Clarify, Evidence, OffTopic, Predictive, Reading
 from lexsi_ds.text_to_sql.sqltext import Names
 from lexsi_ds.text_to_sql.suggest import suggestions
 from lexsi_ds.text_to_sql.tagger import tag
+from lexsi_ds.text_to_sql.tokens import tokenise
 from lexsi_ds.text_to_sql.task_draft import TaskDraft
 
 Mode = Literal["analytic", "predictive", "auto"]
@@ -52,7 +54,6 @@ def interpret(
 ) -> Reading:
     """Read a question. ``query`` runs SQL on the handle; ``previous`` is the reading that a follow-up changes; ``context`` is text
     that a person gave beside the question and is never read as an order."""
-    del context
     source = Source(Names(handle, model), LEXICONS.of(model, values), query)
     if len(question) > _LONGEST:
         return CannotAnswer(
@@ -65,15 +66,26 @@ def interpret(
         return OffTopic(reason=gate.REASONS[refused], suggestions=_suggested(source))
     if refused is not None:
         return CannotAnswer(reason=gate.REASONS[refused], words=(), suggestions=_suggested(source))
+    verified = _verified(question, source)
+    if verified is not None and mode != "predictive":
+        return verified
+    if context:
+        read = _with_hints(question, context, source, previous, mode)
+        if read is not None:
+            return read
     try:
         return _read(question, source, previous, mode)
     except NotUnderstood as doubt:
+        asked = _which_column(question, source, doubt, previous, mode)
+        if asked is not None:
+            return asked
         parts = _parts(question, source, previous, mode)
         if parts:
             return Clarify(question="That is more than one question. Which one first?", options=parts)
         if not _about_the_data(question, source):
             return OffTopic(reason=gate.REASONS["small_talk"], suggestions=_suggested(source))
-        return CannotAnswer(reason=_why_not(doubt), words=doubt.words, suggestions=_suggested(source))
+        rest = partial.understood(question, source.names, source.lexicon)
+        return CannotAnswer(reason=_why_not(doubt), words=doubt.words, suggestions=_suggested(source), partial=rest)
     except Ambiguous as doubt:
         parts = _parts(question, source, previous, mode)
         if parts:
@@ -99,6 +111,40 @@ def _read(question: str, source: Source, previous: Reading | None, mode: Mode) -
     return analytic(
         question, source.names, source.lexicon, source.query, previous if isinstance(previous, Analytic) else None
     )
+
+
+def _with_hints(question: str, context: str, source: Source, previous: Reading | None, mode: Mode) -> Reading | None:
+    """The reading of a question with the words that its context defines; None when they do not help."""
+    text, used = hints.rewritten(question, context, source.lexicon)
+    if not used:
+        return None
+    try:
+        read = _read(text, source, previous, mode)
+    except (NotUnderstood, Ambiguous):
+        return None
+    told = tuple(Evidence(words=d.words, became=f"{d.meaning} (from the context)") for d in used)
+    if isinstance(read, Analytic | Predictive):
+        return read.model_copy(update={"evidence": (*read.evidence, *told)})
+    return read
+
+
+def _verified(question: str, source: Source) -> Reading | None:
+    """The SQL that a person has checked for just this question."""
+    asked = _plain(question)
+    found = next((v for v in source.names.model.verified if _plain(v.question) == asked), None)
+    if found is None:
+        return None
+    tables = tuple(t.name for t in source.names.handle.tables)
+    return Analytic(
+        sql=found.sql,
+        reading=f"As checked by a person: {found.question}",
+        evidence=(Evidence(words=question, became="a verified question"),),
+        tables=tuple(t for t in tables if re.search(rf"\b{re.escape(t)}\b", found.sql, re.IGNORECASE)),
+    )
+
+
+def _plain(question: str) -> tuple[str, ...]:
+    return tuple(t.lemma for t in tokenise(question) if t.kind != "mark")
 
 
 def _parts(question: str, source: Source, previous: Reading | None, mode: Mode) -> tuple[str, ...]:
@@ -153,6 +199,28 @@ def _ask_back(question: str, source: Source, doubt: Ambiguous, mode: Mode) -> Re
         words=(doubt.item.text,),
         suggestions=_suggested(source),
     )
+
+
+def _which_column(
+    question: str, source: Source, doubt: NotUnderstood, previous: Reading | None, mode: Mode
+) -> Clarify | None:
+    """Ask what the one unknown word of a question stands for, where every other word was understood."""
+    options: list[str] = []
+    learns: list[dict[str, str]] = []
+    for word, choice in partial.stand_ins(question, source.names, source.lexicon, doubt):
+        text = choice.text
+        try:
+            read = _read(text, source, previous, mode)
+        except (NotUnderstood, Ambiguous):
+            continue
+        if read.kind == "analytic" and text not in options:
+            options.append(text)
+            learns.append({"words": word, "table": choice.table, "column": choice.column, "value": ""})
+    if not 2 <= len(options) <= partial.MOST_OPTIONS:
+        return None
+    word = learns[0]["words"]
+    said = f"\u201c{word}\u201d is not known here: no table, column or value is called so. Which column is meant?"
+    return Clarify(question=said, options=tuple(options), learns=tuple(learns))
 
 
 def _suggested(source: Source) -> tuple[str, ...]:

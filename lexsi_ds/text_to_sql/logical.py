@@ -94,6 +94,8 @@ class Measure(Value):
     window: Window | None = None
     """What is made of the figure once the groups are there: its share of all groups, its change or growth against the period
     before, its running total. The figure itself must be a measure too."""
+    sub: Sub | None = None
+    """Rows that are counted, or summed, for each row before the function is taken."""
     part: float | None = None
     """Of a quantile: the part of the rows at or below it, 0.9 for the 90th percentile."""
     within: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lexsi_ds.knowledge.model import ColumnModel, Formula, Metric, TableModel
 from lexsi_ds.knowledge.thesaurus import PEOPLE
 from lexsi_ds.knowledge.words import singular
-from lexsi_ds.text_to_sql import conditions, ordering, windows_of
+from lexsi_ds.text_to_sql import conditions, counts_per, ordering, windows_of
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import MeasureAsk
 from lexsi_ds.text_to_sql.lexicon import Sense
@@ -37,6 +37,7 @@ def settle_measures(r: Resolver, dimensions: list[Dimension], hits: list[Predica
         draft.measures = [m for m in draft.measures if m not in figures]
     elif draft.share:
         made.append(_share(r, hits))
+    made += counts_per.measure(r)
     for ask in (*draft.measures, *_pending(r)):
         made += measures_of(r, ask)
     made += _extreme(r, dimensions, made)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from lexsi_ds.text_to_sql import belongings, clauses, ends, groups, nested, value_clauses, windows
+from lexsi_ds.text_to_sql import belongings, clauses, counts_per, ends, groups, nested, value_clauses, windows
 from lexsi_ds.text_to_sql.cues import GRAINS
 from lexsi_ds.text_to_sql.draft import Draft, FilterAsk, GroupAsk, MeasureAsk, OrderAsk
 from lexsi_ds.text_to_sql.logical import Fn
@@ -183,6 +183,15 @@ class Parser:
         kind = self.kind(i)
         if kind == "when":
             self.draft.when = True
+            return i + 1
+        per = counts_per.clause(self, i)
+        if per > i:
+            return per
+        if kind == "zeros" and self.draft.count_per is not None:
+            self.draft.zeros = True
+            return i + 1
+        if kind == "too":
+            self.draft.adds = True
             return i + 1
         if kind == "about":
             self.draft.about = True

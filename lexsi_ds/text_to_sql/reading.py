@@ -19,6 +19,20 @@ class Evidence(Value):
     became: str
 
 
+class Written(Value):
+    """What a language model had to do with a reading, and what that took."""
+
+    by: str
+    """The model's name."""
+    asked: int
+    """Drafts that were asked for."""
+    agreed: int
+    """Drafts that gave the same result as this reading."""
+    repairs: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+
+
 class Analytic(Value):
     """One SQL query answers it."""
 
@@ -44,6 +58,8 @@ class Analytic(Value):
     tables: tuple[str, ...] = ()
     logical: dict | None = None
     """The logical query as JSON, so that a follow-up can change it."""
+    written: Written | None = None
+    """Set when a language model was asked. It wrote the SQL when there is no ``logical``; else its drafts were compared with it."""
 
 
 class Predictive(Value):

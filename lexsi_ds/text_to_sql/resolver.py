@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 
 from lexsi_ds.knowledge.model import ColumnModel, Metric
 from lexsi_ds.knowledge.values import ValueIndex
-from lexsi_ds.text_to_sql import conditions, deals, ordering, ranking, tops, units, whens, windows_of
+from lexsi_ds.text_to_sql import conditions, counts_per, deals, ordering, ranking, subqueries, tops, units, whens, windows_of
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import Draft, FilterAsk, HavingAsk, MeasureAsk
 from lexsi_ds.text_to_sql.grouping import settle_groups
 from lexsi_ds.text_to_sql.joins import routes
 from lexsi_ds.text_to_sql.lexicon import Sense
 from lexsi_ds.text_to_sql.logical import Dimension, Having, Logical, Measure, Order, Predicate, Ref
-from lexsi_ds.text_to_sql.measuring import measures_of, settle_measures
+from lexsi_ds.text_to_sql.measuring import count_rows, measures_of, settle_measures
 from lexsi_ds.text_to_sql.ordering import order_groups, order_rows
 from lexsi_ds.text_to_sql.reading import Evidence
 from lexsi_ds.text_to_sql.scope import Scope
@@ -77,6 +77,10 @@ class Resolver:
         """Tests that a role adds: only owners."""
         self.mentioned = frozenset(s.table for item in self._nouns() for s in item.of("entity"))
         forced = deals.settle_deals(draft, names)
+        self.count_inner: tuple[FilterAsk, ...] = ()
+        """What was said of the rows that are counted for each row."""
+        if draft.count_per is not None:
+            forced = self.entity_table(draft.count_per.each)
         self.mentioned |= frozenset(s.table for item in self._nouns() for s in item.of("entity"))
         self.base = base or forced or self._base()
         if base is None and forced is None:
@@ -86,6 +90,7 @@ class Resolver:
         deals.gather(self)
         whens.settle(self)
         self._per_itself()
+        counts_per.move_filters(self)
         self.share_within: tuple[str, ...] = ()
         """Names of the result inside which shares are taken."""
         self.per: tuple[str, ...] = ()
@@ -127,6 +132,10 @@ class Resolver:
         """The tests of the draft and of the roles that they bring."""
         made, _ = conditions.settle(self, self.draft.filters)
         return [*made, *_once(self.role_tests)]
+
+    def belonging(self, ask: FilterAsk) -> list[Predicate]:
+        """A test of the rows that belong to each row."""
+        return subqueries.exists(self, ask)
 
     def settle_one(self, ask: FilterAsk) -> list[Predicate]:
         """One test by itself."""
@@ -349,6 +358,14 @@ class Resolver:
         return column, self.scope.ref(sense.table, sense.column, item, of=of, filtering=filtering)
 
     # -- having, order, lists --------------------------------------------------------------------------------------------
+    def conditions_on_groups(self, dimensions: list[Dimension]) -> list[Having]:
+        """The draft's conditions on groups."""
+        return self._having(dimensions)
+
+    def count_rows(self) -> Measure:
+        """The count of the counted table's rows."""
+        return count_rows(self)
+
     def _having(self, dimensions: list[Dimension]) -> list[Having]:
         made = []
         for ask in self.draft.having:

@@ -74,6 +74,7 @@ def values(parser: Parser, i: int) -> int:
             whole=_whole(parser, i, stop),
             late=is_late(parser),
             by=parser.kind(i - 1) == "by",
+            noun=parser.items[stop] if parser.is_named(stop, "entity") and not parser.is_named(stop, "value") else None,
             owned=parser.kind(i - 1) in ("with", "without") or parser.kind(i) in ("with", "without"),
         )
     )
@@ -104,7 +105,7 @@ def _is_value(parser: Parser, i: int) -> bool:
         noun = after is not None and bool(after.of("entity"))
         measured = parser.draft.measures[-1].target if parser.draft.measures else None
         noun = noun or (before == "of" and measured is not None and bool(measured.of("metric")))
-        return before in ("with", "without", "not", "be", "count", "share", "and", "which") or noun
+        return before in ("with", "without", "not", "be", "count", "share", "and", "which", "only") or noun
     return True
 
 

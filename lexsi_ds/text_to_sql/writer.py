@@ -38,7 +38,7 @@ def _looks_inside(query: Logical) -> bool:
     """Whether any test looks at other rows, so that every column must say whose it is."""
     tests = [*query.filters, *(p for m in query.measures for p in (*m.hits, *m.known))]
     tests += [p for h in query.having for p in (*h.measure.hits, *h.measure.known)]
-    return any(_has_sub(p) for p in tests)
+    return any(_has_sub(p) for p in tests) or any(m.sub is not None for m in query.measures)
 
 
 def _has_sub(test: Predicate) -> bool:
@@ -214,6 +214,8 @@ class _Writer:
             return exp.Div(this=share, expression=_null_if_zero(self._rows(measure)))
         if measure.fn == "count" or measure.ref is None:
             return self._hits(measure)
+        if measure.sub is not None:
+            return _aggregate(measure.fn, self.figure(measure.sub))
         column = self.expression(measure.expression, measure.ref) if measure.expression else self.ref(measure.ref)
         if measure.fn == "formula":
             return _filtered_inside(column, [self.predicate(p) for p in measure.hits])

@@ -79,7 +79,6 @@ def test_pasted_sql_is_never_run(bank: Asked, question: str) -> None:
     [
         ("How many mortgages do we have?", "mortgages"),
         ("average credit score of clients", "score"),
-        ("number of accounts by colour", "colour"),
         ("how many accounts are dormant", "dormant"),
         ("total loan amount approved by managers", "managers"),
         ("What was our profit in 1997?", "profit"),
