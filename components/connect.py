@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from components import connector_wizard, figures, session, wizard, wizard_check
 from components.connector_state import ConnectorWizard, begin
@@ -100,10 +101,6 @@ def _uploader(app: Application, actor: Actor) -> None:
         key=key,
         help="Several files become tables of one source. Nothing is imported before you have seen how it was read.",
     )
-    st.caption(
-        f"Up to {figures.count(upload_limit())} MB a file, as an upload passes through memory. For larger ones, name their folder "
-        "on this machine instead: files are read where they are, of any size."
-    )
     st.button(
         "Check how they are read",
         type="primary",
@@ -126,7 +123,10 @@ def _uploaded(app: Application, actor: Actor, key: str) -> None:
     if not files:
         return
     folder = app.uploads.open()
-    paths = [write_upload(folder, file) for file in files]
+    paths = []
+    for file in files:
+        paths.append(write_upload(folder, file))
+        drop_upload(file)
     session.held().upload_round += 1
     wizard.begin(app, actor, paths, PurePosixPath(paths[0].name).stem, uploaded=folder)
 
@@ -147,13 +147,23 @@ def write_upload(folder: Path, file: Any) -> Path:
     return path
 
 
+def drop_upload(file: Any) -> None:
+    """Free the memory of an upload that is on disk now; Streamlit would hold it until the tab is closed."""
+    context = get_script_run_ctx()
+    remove = getattr(context.uploaded_file_mgr, "remove_file", None) if context else None
+    if context and remove:
+        remove(session_id=context.session_id, file_id=file.file_id)
+
+
 def _folder(app: Application, actor: Actor) -> None:
+    st.markdown(f":gray[Read where they are, of any size. The way for files above {figures.count(upload_limit())} MB.]")
     st.text_input(
         "Path of a folder or a file",
         key=session.FOLDER_PATH,
         placeholder="/data/sales",
         persist_state="page",
-        help="Files of any size are read where they are; a refresh reads them again and finds new ones.",
+        help="An upload passes through the memory of the server, a file of a folder does not. A refresh reads the folder again and "
+        "finds new files.",
     )
     st.space("stretch")
     st.button("Check how it is read", key="connect-folder-load", on_click=_looked, args=(app, actor), width="stretch")

@@ -80,8 +80,8 @@ def _pick(plans: list[ReadPlan], state: FileWizard) -> int:
     if len(plans) == 1:
         return 0
     bad = sum(bool(p.error) for p in plans)
-    note = f", {figures.count(bad)} cannot be read" if bad else ""
-    st.caption(f"{figures.counted(len(plans), 'table')}{note}. Look at each; what is changed holds for that table.")
+    note = f", {figures.counted(bad, 'file')} left out" if bad else ""
+    st.caption(f"{figures.counted(len(plans) - bad, 'table')}{note}. Look at each; what is changed holds for that table.")
     chosen = st.selectbox(
         "Table",
         range(len(plans)),

@@ -3,7 +3,8 @@
 
 const MOST = 40
 const WORD = /(?:("[^"]+"|[A-Za-z_]\w*)\s*\.\s*)?([A-Za-z_]\w*)?$/
-const MENTIONED = /\b(?:from|join)\s+("[^"]+"|[A-Za-z_]\w*)(?:\s+(?:as\s+)?([A-Za-z_]\w*))?|,\s*("[^"]+"|[A-Za-z_]\w*)(?:\s+(?:as\s+)?([A-Za-z_]\w*))?/gi
+const LISTS = /\b(?:from|join)\s+([^();]*?)(?=\b(?:where|group|order|having|limit|offset|join|left|right|full|cross|inner|on|using|union|except|intersect|qualify|select|from)\b|[();]|$)/gi
+const LISTED = /^\s*("[^"]+"|[A-Za-z_]\w*)(?:\s+(?:as\s+)?([A-Za-z_]\w*))?/i
 const AFTER_FROM = /\b(?:from|join)\s+(?:[\w"]+(?:\s+(?:as\s+)?\w+)?\s*,\s*)*\w*$/i
 const bare = (name) => name.replace(/^"|"$/g, "").replaceAll('""', '"').toLowerCase()
 
@@ -27,13 +28,13 @@ export function place(before) {
 export function mentioned(text, words) {
   const found = new Map()
   const byName = new Map(words.tables.map((t) => [t.name.toLowerCase(), t]))
-  const reserved = new Set(words.keywords.flatMap((k) => k.toLowerCase().split(" ")))
-  for (const m of text.matchAll(MENTIONED)) {
-    const table = byName.get(bare(m[1] ?? m[3]))
-    const alias = (m[2] ?? m[4] ?? "").toLowerCase()
-    if (!table) continue
-    found.set(table.name.toLowerCase(), table)
-    if (alias && !reserved.has(alias)) found.set(alias, table)
+  for (const list of text.matchAll(LISTS)) {
+    for (const one of list[1].split(",")) {
+      const m = LISTED.exec(one), table = m && byName.get(bare(m[1]))
+      if (!table) continue
+      found.set(table.name.toLowerCase(), table)
+      if (m[2]) found.set(m[2].toLowerCase(), table)
+    }
   }
   return found
 }

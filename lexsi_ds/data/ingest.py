@@ -33,6 +33,12 @@ __all__ = ["ingest", "plan_files", "preview_file"]
 Say = Callable[[dict[str, Any]], None]
 
 
+_READ_WHEN_WRITTEN = ("parquet", "sqlite", "duckdb")
+"""Their readers only look at the file; large clean text files are read so too."""
+_LOOK_S = 2.5
+"""A look takes no longer; what does is reading."""
+
+
 class Contradicted(Exception):
     """The rows are not what was assumed of them; never shown."""
 
@@ -123,8 +129,8 @@ def _load_files(
     sizes = [1 if item.error else max(1, item.path.stat().st_size) for item in items]
     progress.expect(sum(sizes), "bytes")
     for item, size in zip(items, sizes, strict=True):
-        reading = 0 if _is_read_when_written(item, size) else size / 2
-        progress.begin(f"Reading {item.shown}", reading)
+        quiet = _LOOK_S if item.kind in _READ_WHEN_WRITTEN or size >= FAST_FROM else 0.0
+        progress.begin(f"Reading {item.shown}", size / 2, quiet_s=quiet)
         try:
             tables, said = reader.read(item, taken)
         except BadInput as error:
@@ -133,8 +139,11 @@ def _load_files(
             unreadable.append(error)
             continue
         loaded += [with_plan(table, item, member, options) for member, table in tables]
+        looked = item.kind in _READ_WHEN_WRITTEN or all(table.instead is not None for _, table in tables)
+        if looked:
+            progress.only_looked()
         for _, table in tables:
-            progress.leave(table.name, (size - reading) / len(tables))
+            progress.leave(table.name, (size if looked else size / 2) / len(tables))
         notes += said
     if not loaded:
         raise unreadable[0]
@@ -146,11 +155,6 @@ def _was_read(item: Item, known: Mapping[str, Any]) -> bool:
     """Whether an earlier version holds a table of this file: it must not go without a word when the file is broken now."""
     stem = table_name(item.stem, set())
     return any(name == stem or name.startswith(f"{stem}_") for name in known)
-
-
-def _is_read_when_written(item: Item, size: int) -> bool:
-    """Whether the reader only looks at the file, and its rows go straight into the table."""
-    return item.kind in ("parquet", "sqlite", "duckdb") or (item.kind == "text" and size >= FAST_FROM)
 
 
 def _leave_by_rows(con: duckdb.DuckDBPyConnection, progress: Progress, tables: list[Loaded], size: float) -> None:

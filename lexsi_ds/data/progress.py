@@ -7,6 +7,7 @@ at work is. Must never: go back, or reach the end before the import does.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Literal
@@ -30,7 +31,7 @@ class Progress:
         self._done = 0.0
         self._size = 0.0
         self._filled = self._at = 0.0
-        self._part = READS
+        self._part, self._most, self._loud_from = READS, 0.0, 0.0
         self._left: dict[str, float] = {}
         con.execute("SET enable_progress_bar = true")
         con.execute("SET enable_progress_bar_print = false")
@@ -49,15 +50,22 @@ class Progress:
         """What there is to do in all; nothing of it is done yet."""
         with self._lock:
             self._total, self._unit = total, unit
-            self._done = self._size = self._filled = self._at = 0.0
+            self._most = self._done = self._size = self._filled = self._at = 0.0
 
-    def begin(self, text: str, size: float, part: float = READS) -> None:
-        """A stage worth ``size`` of the total begins; what was before is done."""
+    def begin(self, text: str, size: float, part: float = READS, *, quiet_s: float = 0.0) -> None:
+        """A stage worth ``size`` of the total begins; what was before is done. Its first ``quiet_s`` seconds do not count, where
+        it may turn out to be no more than a look (``only_looked``)."""
         with self._lock:
             self._done += self._size
             self._size, self._text, self._part = size, text, part
+            self._loud_from = time.monotonic() + quiet_s
             self._filled = self._at = 0.0
             self._tell()
+
+    def only_looked(self) -> None:
+        """The stage read nothing yet: its size is left for later."""
+        with self._lock:
+            self._size = 0.0
 
     def leave(self, table: str, size: float) -> None:
         """What of the total is done only when this table is written."""
@@ -70,6 +78,8 @@ class Progress:
     def tick(self, share: float) -> None:
         """How far the query or loop at work is; one that begins anew fills a part of what is left of the stage."""
         with self._lock:
+            if time.monotonic() < self._loud_from:
+                return
             if share < self._at:
                 self._filled += (1 - self._filled) * self._part * self._at
             self._at = min(max(share, 0.0), 1.0)
@@ -84,7 +94,7 @@ class Progress:
         if not self._total:
             return
         share = self._filled + (1 - self._filled) * self._part * self._at
-        done = min(self._done + share * self._size, self._total)
+        done = self._most = min(max(self._done + share * self._size, self._most), self._total)
         body = {"done": round(done, 4 if self._total <= 1 else 0), "total": self._total, "unit": self._unit, "text": self._text}
         self._say(body)
 

@@ -87,7 +87,7 @@ def test_the_upload_limit_is_said_with_the_way_for_larger_files(app: Application
     config = tomllib.loads((REPO / ".streamlit" / "config.toml").read_text())
     assert config["server"]["maxUploadSize"] == 500
     said = words(open_page(app, "connect"))
-    assert f"Up to {connect.upload_limit():,} MB a file" in said and "name their folder on this machine" in said
+    assert f"of any size. The way for files above {connect.upload_limit():,} MB" in said
 
 
 def test_an_unexpected_error_has_one_short_id_for_the_screen_and_the_log(caplog: pytest.LogCaptureFixture) -> None:

@@ -57,6 +57,9 @@ def script(browser: Browser) -> Any:
         ("SELECT * FR|", ["FROM"]),
         ("SELECT * FROM |", ["orders", "t_01_x", '"order"']),
         ('SELECT * FROM "order" x WHERE x.|', ["k"]),
+        ("SELECT order_id, amount FROM orders\nWHERE a|", ["amount"]),
+        ("SELECT 1 FROM orders o, t_01_x AS t WHERE t.|", ["amort"]),
+        ("SELECT a| FROM (SELECT * FROM t_01_x) JOIN orders ON true", ["amort", "amount"]),
     ],
 )
 def test_the_nearest_names_come_first(script: Any, text: str, first: list[str]) -> None:

@@ -56,6 +56,27 @@ def test_a_stage_of_many_queries_goes_on_without_passing_its_end() -> None:
     assert done == sorted(done) and max(done[:-1]) < 50 and done[-1] == 50
 
 
+def test_a_stage_that_was_only_a_look_leaves_its_size_for_the_writing() -> None:
+    seen: list[dict[str, Any]] = []
+    with duckdb.connect() as con, Progress(con, seen.append) as progress:
+        progress.expect(100, "bytes")
+        progress.begin("Reading", 50, quiet_s=60)
+        progress.tick(1.0)
+        progress.only_looked()
+        progress.begin("Writing", 100)
+        progress.tick(1.0)
+    assert [r["done"] for r in seen] == [0, 0, 50]
+
+
+def test_a_large_file_that_is_read_the_careful_way_moves_while_it_is_read(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("lexsi_ds.data.ingest.FAST_FROM", 1)
+    monkeypatch.setattr("lexsi_ds.data.ingest._LOOK_S", 0.2)
+    path = tmp_path / "odd.csv"
+    path.write_text("code;amount;day\n" + "".join(f"0{i};{i % 9},5;{1 + i % 28:02d}.03.2024\n" for i in range(300_000)))
+    reading = [r["done"] for r in reports(tmp_path, path) if r["text"].startswith("Reading")]
+    assert reading == sorted(reading) and max(reading) > 0
+
+
 def test_a_rate_and_the_time_left_come_from_the_last_seconds() -> None:
     pace = Pace()
     for second in range(20):
