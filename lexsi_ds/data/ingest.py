@@ -23,8 +23,9 @@ from lexsi_ds.data.progress import WRITES, Progress
 from lexsi_ds.data.readers import Limits, Loaded, literal, quoted, read_arrow
 from lexsi_ds.data.reading import Item, Reader
 from lexsi_ds.data.sniff import table_name
+from lexsi_ds.data.unchanged import Unchanged
 from lexsi_ds.data.versions import DATABASE, REJECTED, Build, Target, open_build
-from lexsi_ds.errors import BadInput
+from lexsi_ds.errors import BadInput, LexsiError
 from lexsi_ds.ids import new_id
 from lexsi_ds.settings import get_settings
 
@@ -52,18 +53,24 @@ def ingest(args: dict[str, Any], say: Say) -> dict[str, Any]:
     marks for a result), ``tables``
     ({name: {dataset_id, version}} for tables that are known already; a new one gets a new id and version 1). Returns
     ``tables`` (one object each: name, dataset_id, version, path, rows, bytes, comment, columns, options, notes, rejected,
-    rejected_path), ``today`` (ISO date or None), ``notes`` and ``missing``. Raises BadInput for what cannot be read;
-    then nothing was published.
+    rejected_path), ``today`` (ISO date or None), ``notes`` and ``missing``. Raises BadInput for what cannot be read, and
+    when a file changed while it was read; then nothing was published.
     """
     into = Path(args["into"])
+    files = Unchanged(Path(p) for p in args.get("paths") or ())
     with open_build(into) as build, open_scratch(build.scratch) as con, Progress(con, say) as progress:
-        loaded, missing, notes = _load(con, build, args, progress)
-        built = []
-        for number, table in enumerate(loaded):
-            progress.begin(f"Writing {table.name}", progress.left(table.name), WRITES)
-            folder = build.new_table()
-            loaded[number], profiled = write_settled(con, folder, table)
-            built.append((folder, profiled))
+        try:
+            loaded, missing, notes = _load(con, build, args, progress)
+            built = []
+            for number, table in enumerate(loaded):
+                progress.begin(f"Writing {table.name}", progress.left(table.name), WRITES)
+                folder = build.new_table()
+                loaded[number], profiled = write_settled(con, folder, table)
+                built.append((folder, profiled))
+        except (LexsiError, duckdb.Error, OSError):
+            files.check()  # what failed may have failed for that
+            raise
+        files.check()
         targets = [target_of(args.get("tables") or {}, table.name) for table in loaded]
         places = build.publish([(folder, target) for (folder, _), target in zip(built, targets, strict=True)])
     results = [
