@@ -60,6 +60,8 @@ class Column(Value):
     def family(self) -> TypeFamily:
         """Coarse type that readers of text and writers of charts go by."""
         kind = self.type.upper()
+        if kind.endswith("]"):  # a list, whatever of
+            return "other"
         if kind in _NUMBER or kind.startswith("DECIMAL"):
             return "number"
         if kind.startswith(("DATE", "TIMESTAMP")):

@@ -37,7 +37,9 @@ def open_scratch(scratch: Path) -> duckdb.DuckDBPyConnection:
         "threads": get_settings().threads, "memory_limit": f"{_MEMORY_MB}MB", "temp_directory": str(scratch / "spill"),
         "autoinstall_known_extensions": False, "autoload_known_extensions": False,
     }  # fmt: skip
-    return duckdb.connect(str(scratch / "scratch.duckdb"), config=config)
+    con = duckdb.connect(str(scratch / "scratch.duckdb"), config=config)
+    con.execute("SET TimeZone = 'UTC'")  # a moment is the same text and day wherever it is read
+    return con
 
 
 def plan_files(args: dict[str, Any], say: Say) -> dict[str, Any]:
@@ -140,7 +142,7 @@ def _marked(con: duckdb.DuckDBPyConnection, table: Loaded, columns: tuple[Column
 def _rows(con: duckdb.DuckDBPyConnection, table: Loaded, found: ReadPlan, n: int) -> Preview:
     names = [c.name for c in found.columns]
     n = max(1, min(n, 1_000, _MOST_CELLS // max(len(names), 1)))
-    rows = con.execute(f"SELECT * FROM ({table.select}) LIMIT {n}").fetchall()
+    rows = con.execute(f"SELECT {_fetchable(con, table.select)} FROM ({table.select}) LIMIT {n}").fetchall()
     rejected: list[tuple[Any, ...]] = []
     if (table.rejected or table.flagged) and table.rejects:
         text = """CASE WHEN "column" IS NULL THEN '' ELSE concat('row ', "row", ', ', "column", ': ') END || "text\""""
@@ -152,6 +154,15 @@ def _rows(con: duckdb.DuckDBPyConnection, table: Loaded, found: ReadPlan, n: int
         columns=tuple(names),
         rows=tuple(tuple(_cell(value) for value in row) for row in rows),
         rejected=tuple((r[0], str(r[1]), str(r[2] or "")) for r in rejected),
+    )
+
+
+def _fetchable(con: duckdb.DuckDBPyConnection, select: str) -> str:
+    """All columns, moments with a time zone as text: DuckDB hands those to Python only with a package of its own for it."""
+    described = con.execute(f"DESCRIBE {select}").fetchall()
+    return ", ".join(
+        f"CAST({quoted(name)} AS VARCHAR) AS {quoted(name)}" if "WITH TIME ZONE" in kind else quoted(name)
+        for name, kind, *_ in described
     )
 
 

@@ -252,7 +252,8 @@ def chosen_marks(plans: Sequence[ColumnPlan], options: Mapping[str, Any]) -> dic
 
 def column_type(sql_type: str) -> ColumnType:
     """The plain word for a DuckDB type."""
-    return _TYPES.get(sql_type, "decimal" if sql_type.startswith("DECIMAL") else "other")
+    decimal = sql_type.startswith("DECIMAL") and not sql_type.endswith("]")
+    return _TYPES.get(sql_type, "decimal" if decimal else "other")
 
 
 def _column_plan(t: Typed, hints: Hints) -> ColumnPlan:

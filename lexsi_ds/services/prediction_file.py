@@ -107,10 +107,10 @@ class PredictionFile:
             found = db.execute(
                 f"SELECT {self._names} FROM predictions WHERE CAST({quoted(entity)} AS VARCHAR) = ? "
                 f"ORDER BY {self._row} LIMIT 1", [str(case_id)],
-            ).fetchone()
-        if found is None:
+            ).to_arrow_table().to_pylist()  # not fetchone, which wants a package of its own for time zones
+        if not found:
             raise NotFound("This case is not among the predictions.", to_do="Choose one from the list.")
-        return dict(zip((name for name, _ in self.columns), found, strict=True))
+        return found[0]
 
     def close(self) -> None:
         """Close the file once its last reader is done."""
