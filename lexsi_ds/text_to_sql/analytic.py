@@ -61,6 +61,8 @@ def glossed(tagged: Tagged) -> Tagged:
             while k < len(items) and items[k].kind in ("unknown", "mark" if items[k].text == "-" else "unknown") and k < n + 4:
                 items[k] = replace(items[k], kind="name")
                 k += 1
+        if n == 0 and item.kind == "unknown" and item.words == ("now",):
+            items[n] = replace(item, kind="stop")
         noise = item.kind == "unknown" and item.words and item.words[0] in _NOISE and n > 0
         if noise and items[n - 1].kind == "sense" and items[n - 1].of("column"):
             items[n] = replace(item, kind="stop")

@@ -51,7 +51,7 @@ def happened(parser: Parser, i: int) -> int:
     """ "been renovated", "never shipped": what a column of that name holds, whatever it is."""
     if not parser.is_named(i, "hint") or not parser.items[i].words[0].endswith("ed") or parser.kind(i - 1) not in ("be", "not"):
         return i
-    following = parser.skip(i + 1, "be", "in", "since", "before", "after", "between", "to", "from")
+    following = parser.skip(i + 1, "be", "of", "in", "by", "since", "before", "after", "between", "to", "from")
     if parser.kind(following) in ("date", "number") or parser.is_named(following, "value"):
         return i
     negated = any(parser.kind(k) == "not" for k in range(max(0, i - 3), i))
@@ -101,7 +101,8 @@ def _joiner(parser: Parser, i: int, *, negated: bool) -> tuple[bool, int]:
 
 
 def _starts_one(parser: Parser, i: int) -> bool:
-    return _belongs(parser, _after_count(parser, i)[2])
+    stop = _after_count(parser, i)[2]
+    return _belongs(parser, _described(parser, stop)[1])
 
 
 def _after_count(parser: Parser, i: int) -> tuple[str, float | None, int]:
@@ -113,22 +114,33 @@ def _after_count(parser: Parser, i: int) -> tuple[str, float | None, int]:
     if parser.kind(i) == "number":
         if parser.kind(i + 1) in ("at_least", "at_most"):
             return _TESTS[parser.kind(i + 1)], parser.items[i].value, i + 2
-        if parser.items[i].text.casefold() not in ("one",):
-            return "=", parser.items[i].value, i + 1
-        return ">=", 1.0, i + 1
+        return "=", parser.items[i].value, i + 1
     return "", None, parser.skip(i, "all", "distinct")
 
 
 def _one(parser: Parser, i: int, *, negated: bool) -> tuple[FilterAsk | None, int]:
-    test, number, stop = _after_count(parser, i)
+    only = parser.kind(i) == "only"
+    test, number, stop = _after_count(parser, i + only)
+    said, stop = _described(parser, stop)
     if not _belongs(parser, stop):
         return None, i
+    if only and number is None:
+        parser.draft.left.append(parser.items[i].text)  # only such rows and no others: that is another question
     item, after = parser.items[stop], stop + 1
     inner, after = parser.said_of(after)
+    inner = (*said, *inner)
     text = " ".join(x.text for x in parser.items[i:after])
     numbers = (number,) if number is not None else ()
     ask = FilterAsk("exists", (item,), negated=negated, test=test or "exists", numbers=numbers, inner=inner, text=text)
     return ask, after
+
+
+def _described(parser: Parser, i: int) -> tuple[tuple[FilterAsk, ...], int]:
+    """A value before the noun: "cancelled orders", "life policies"."""
+    if not parser.is_named(i, "value") or parser.is_named(i, "entity", "column", "segment") or not _belongs(parser, i + 1):
+        return (), i
+    item = parser.items[i]
+    return (FilterAsk("value", (item,), text=item.text, noun=parser.items[i + 1]),), i + 1
 
 
 def _belongs(parser: Parser, i: int) -> bool:

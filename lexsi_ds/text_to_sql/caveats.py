@@ -41,8 +41,11 @@ def caveats_of(
             group = logical.dimensions[-1].label
             end = "worst" if (metric.higher_is == "worse") == logical.order[0].descending else "best"
             more.append(f"Which {group} has the {end} {metric.label} with at least {_SMALL} {noun}?")
+    if logical.per and logical.limit is not None and not logical.ties:
+        said.append("Where places tie at the cut of a group, the order of names decides.")
     said += _missing(logical, names)
     said += _beyond(logical, names)
+    said += _negated(logical, names)
     said += _cut_ties(logical, names, query)
     return logical, tuple(said), tuple(more)
 
@@ -104,6 +107,16 @@ def _cut_ties(logical: Logical, names: Names, query: Callable[[str], pd.DataFram
     if pd.isna(last) or last != left_out:
         return []
     return [f"Place {limit} is tied: others with the same value are left out."]
+
+
+def _negated(logical: Logical, names: Names) -> list[str]:
+    """A test for "not" passes over rows without a value."""
+    said = []
+    for test in logical.filters:
+        column = names.model.column(test.ref.table, test.ref.column)
+        if test.test in ("<>", "not in") and test.sub is None and column is not None and column.nulls:
+            said.append(f"Rows without a {column.label} ({column.nulls:,} in {column.table}) are left out as well.")
+    return list(dict.fromkeys(said))
 
 
 def _beyond(logical: Logical, names: Names) -> list[str]:

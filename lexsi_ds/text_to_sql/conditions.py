@@ -30,7 +30,7 @@ def settle(r: Resolver, asks: list[FilterAsk]) -> tuple[list[Predicate], list[Pr
     """The tests that restrict the rows, and those that a percentage counts."""
     filters: list[Predicate] = []
     hits: list[Predicate] = []
-    said_after = [a for a in asks if a.late and a.kind not in ("days", "key")]
+    said_after = [a for a in asks if a.late and not a.among and a.kind not in ("days", "key")]
     late = bool(said_after)
     if r.draft.share_each:
         return [p for ask in asks for p in _predicates(r, ask)], []
@@ -39,7 +39,7 @@ def settle(r: Resolver, asks: list[FilterAsk]) -> tuple[list[Predicate], list[Pr
             tuple(a.text for a in said_after), "it is not clear which of these is the part and which the whole"
         )
     for ask in asks:
-        counted = r.draft.share and ask.kind not in ("days", "key") and (ask.late or not late)
+        counted = r.draft.share and not ask.among and ask.kind not in ("days", "key") and (ask.late or not late)
         (hits if counted else filters).extend(_predicates(r, ask))
     _check_days(filters)
     if len({(h.ref.table, h.ref.column) for h in hits}) > 1:
@@ -113,7 +113,9 @@ def _value(r: Resolver, ask: FilterAsk) -> Predicate:
         nouns = {s.table for s in ask.noun.of("entity")}
         senses = tuple(s for s in senses if s.table in nouns) or senses
     if ask.by:
-        senses = tuple(s for s in senses if s.table != r.base) or senses
+        senses = tuple(s for s in senses if s.table != r.base)
+        if not senses:
+            raise NotUnderstood((ask.text,), f"it is a value of {r.model.table(r.base).plural} themselves, and nothing to group by")
     sense = r.scope.pick(first, senses, r.mentioned)
     values = [sense.value]
     for item in ask.items[1:]:
@@ -219,7 +221,8 @@ def _days(r: Resolver, ask: FilterAsk) -> Predicate:
     r.note(ask.text, f"{column.table}.{column.name} {span.text}")
     if span.relative:
         r.scope.said.append(f"counted back from the latest date in the data: {span.text}")
-    text = f"{column.label} {span.text}" if ask.column else span.text
+    several = sum(1 for c in r.model.of_table(column.table) if c.role == "time") > 1
+    text = f"{column.label} {span.text}" if ask.column or several else span.text
     if ask.negated:
         around = [p for p in (_span(ref, None, span.start), _span(ref, span.end, None)) if p is not None]
         return Predicate(ref=ref, test="any", any_of=tuple(around), text=f"not {text}")
@@ -285,7 +288,7 @@ def time_column(r: Resolver, text: str, *, filtering: bool = False) -> tuple[Col
     table = r.model.table(r.base)
     if table.time is not None:
         return r.names.column(table.name, table.time), r.scope.own(table.time)
-    timed = [(far, t) for t in r.model.tables if t.time and (far := r.scope.distance(t.name)) is not None and 0 < far < 10]
+    timed = [(far, t) for t in r.model.tables if t.time and (far := r.scope.distance(t.name)) == 1]
     nearest = [t for far, t in timed if far == min(f for f, _ in timed)]
     if len(nearest) != 1 or nearest[0].time is None:
         raise NotUnderstood((text,), f"{table.plural} have no date of their own")

@@ -95,7 +95,7 @@ def gather(r: Resolver) -> None:
     """Values of rows that belong to the counted ones, as belongings: "accounts with a disponent"."""
     draft = r.draft
     kept: list[FilterAsk] = []
-    found: dict[tuple[str, bool], list[FilterAsk]] = {}
+    found: dict[tuple[str, bool, int], list[FilterAsk]] = {}
     for ask in draft.filters:
         if ask.kind == "exists" and not (ask.negated or ask.numbers) and r.entity_table(ask.items[0]) == r.base:
             kept += [replace(i, late=ask.late) for i in ask.inner]
@@ -104,8 +104,12 @@ def gather(r: Resolver) -> None:
         if table is None:
             kept.append(ask)
         else:
-            found.setdefault((table, ask.negated), []).append(ask)
-    for (table, negated), asks in found.items():
+            told = {(s.table, s.column) for s in ask.items[0].of("value")}
+            again = 0
+            while any(told & {(s.table, s.column) for s in a.items[0].of("value")} for a in found.get((table, ask.negated, again), [])):
+                again += 1  # two values of one column are never of one row
+            found.setdefault((table, ask.negated, again), []).append(ask)
+    for (table, negated, _), asks in found.items():
         item = asks[0].items[0] if asks[0].items else Item("sense", asks[0].text)
         rows = replace(item, senses=(Sense("entity", table, label=r.model.table(table).label),))
         inner = tuple(replace(a, negated=False, late=False) for a in asks)

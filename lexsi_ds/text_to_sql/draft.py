@@ -38,6 +38,8 @@ class GroupAsk:
     grain: Grain | None = None
     of: Item | None = None
     text: str = ""
+    per: bool = False
+    """Whether "per" stood before it."""
     within: bool = False
     """Whether "within each" stood before it."""
     bands: tuple[Band, ...] = ()
@@ -76,6 +78,8 @@ class FilterAsk:
     factor: float = 1.0
     noun: Item | None = None
     """Rows named right behind a value: French customers."""
+    among: bool = False
+    """Whether "among" stands before it: then it is the whole of a percentage."""
     owned: bool = False
     """Whether "with" or "have" stands before a value."""
     by: bool = False

@@ -10,6 +10,7 @@ from lexsi_ds.text_to_sql.draft import MeasureAsk, OrderAsk
 from lexsi_ds.text_to_sql.lexicon import Sense
 from lexsi_ds.text_to_sql.logical import Fn
 from lexsi_ds.text_to_sql.rules import AGGREGATES, SUPERLATIVES, same_columns
+from lexsi_ds.text_to_sql.units import is_measured
 from lexsi_ds.text_to_sql.value_clauses import values
 
 if TYPE_CHECKING:
@@ -108,7 +109,11 @@ def several(parser: Parser, i: int) -> int:
     while parser.kind(stop) in (*SUPERLATIVES, *AGGREGATES):
         kind = parser.kind(stop)
         fns.append(AGGREGATES[kind] if kind in AGGREGATES else "maximum" if SUPERLATIVES[kind] else "minimum")
-        stop = parser.skip(stop + 1, "and", "mark")
+        following = parser.skip(stop + 1, "and", "mark")
+        if following == stop + 1:
+            stop = following
+            break
+        stop = following
     stop = parser.skip(stop, "of", "all")
     if len(fns) < 2 or not parser.is_named(stop, "column") or parser.is_named(stop, "extreme"):
         return i
@@ -126,6 +131,11 @@ def limit(parser: Parser, i: int) -> int:
             return _superlative(parser, i, descending=False)
         if numbered and _whole(parser.items[stop].value) is None:
             return i
+        behind = parser.items[stop + numbered] if stop + numbered < len(parser.items) else None
+        if numbered and parser.items[i].words[0] in ("first", "last") and behind is not None and (
+            behind.kind == "grain" or is_measured(behind.text) or any(s.role == "measure" for s in behind.of("column"))
+        ):
+            return i  # "in the first 15 minutes" is a stretch of time and no ranking
         draft.limit = _whole(parser.items[stop].value) if numbered else 10
         draft.default_limit = not numbered
         noun = parser.items[stop + numbered] if stop + numbered < len(parser.items) else None

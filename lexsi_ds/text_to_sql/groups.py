@@ -49,7 +49,8 @@ def group(parser: Parser, i: int) -> int:
         if group is None:
             break
         within = "within" in parser.items[i].words and parser.draft.share
-        parser.draft.groups.append(replace(group, within=within) if within else group)
+        per = parser.items[i].text.casefold() == "per"
+        parser.draft.groups.append(replace(group, within=within, per=per) if within or per else group)
         stop = after
         following = parser.skip(stop, "mark", "and")
         if following == stop or not (

@@ -35,6 +35,7 @@ class Sense:
     """Of a column: what it is, as the semantic model says."""
 
 
+_LENGTHS = frozenset("length duration time playing running total minute minutes second seconds millisecond milliseconds hour hours".split())
 _ARTICLES = frozenset({"the", "a", "an"})
 
 
@@ -143,8 +144,11 @@ class Lexicon:
         named = column.role in ("measure", "time", "category") or column.name in self.model.table(column.table).names
         if named and noun not in column.label and not column.label.endswith("ed"):
             self._add(f"{noun} {column.label}", sense)
+        extra = set(column.label.split()) - _LENGTHS - set(self.model.table(column.table).label.split())
         for end, words in (("highest", column.bigger), ("lowest", column.smaller)):
             for text in (w for w in words if tuple(w.split()) not in CUES or w in ("oldest", "youngest")):
+                if text in ("longest", "shortest") and extra:
+                    continue  # the longest flight is not the one with the longest delay
                 self._add(text, Sense("extreme", column.table, column.name, end, column.label))
         for verb in column.verbs:
             self._add(verb, Sense("verb", column.table, column.name, label=column.label))

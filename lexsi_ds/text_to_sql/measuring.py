@@ -90,7 +90,7 @@ def _extreme(r: Resolver, dimensions: list[Dimension], made: list[Measure]) -> l
     draft = r.draft
     orders = [o for o in draft.order if o.target is not None and o.fn is None and o.target.of("column")]
     both_ends = len(orders) == 2 and orders[0].descending != orders[1].descending and not (dimensions or made)
-    rows = dimensions or made or draft.rows or draft.limit is not None or draft.which is not None
+    rows = dimensions or made or draft.rows or draft.limit is not None or draft.which is not None or draft.place is not None
     rows = rows or any(e.start < o.target.start for e in draft.entities for o in orders if o.target)
     if not orders or (rows and not both_ends):
         return []

@@ -48,6 +48,8 @@ def versus(parser: Parser, i: int) -> int:
     of, stop = belongs_to(parser, stop - 1, stop) if fn is None else (None, stop)
     if fn is not None and group is None:
         group, stop = _group_behind(parser, stop)
+    if fn is not None and parser.kind(stop) == "of" and parser.is_named(stop + 1, "value", "segment"):
+        return i  # "above the average age of women": of other rows than these
     parser.draft.filters.append(
         FilterAsk(
             "versus",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from lexsi_ds.text_to_sql.resolver import Resolver
 
 
+_AMOUNTS = frozenset({"amount", "total", "value", "sum"})
 _SIZES = frozenset({"largest", "biggest", "highest", "greatest", "smallest", "lowest"})
 """Superlatives that mean a table's own size, where it has one."""
 
@@ -100,6 +101,8 @@ def _sorts_itself(r: Resolver, dimension: Dimension) -> bool:
 def order_rows(r: Resolver) -> tuple[list[Order], int | None, bool, list[Dimension]]:
     """A list of rows of the base table."""
     draft, table = r.draft, r.model.table(r.base)
+    if draft.place is not None and not any(o.target is not None for o in draft.order):
+        raise NotUnderstood(("second",), "it does not say by what the place is taken")
     lookup = bool(draft.columns) and finds_rows(r)
     if not (
         lookup or draft.filters or draft.lists or draft.which is not None or draft.order or draft.limit is not None
@@ -112,6 +115,8 @@ def order_rows(r: Resolver) -> tuple[list[Order], int | None, bool, list[Dimensi
     named = [table.key, *table.names] if table.key else [*table.names]
     if draft.ids and table.key is None:
         named = [*_ids(r), *named]
+    elif table.key is None and not table.names:
+        named = [c.name for c in r.model.of_table(r.base) if c.name.casefold() == "id" and not c.masked]
     aims = [o.target for o in draft.order if o.target is not None]
     if len(aims) > 1:
         raise NotUnderstood(tuple(a.text for a in aims), "rows can be put in one order only")
@@ -213,6 +218,6 @@ def _row_column(r: Resolver, ask: OrderAsk, columns: list[Item]) -> tuple[Column
         if ask.word in _SIZES and table.size is not None:
             return _own(r, table.size)
         amounts = [c for c in r.model.of_table(r.base) if c.role == "measure" and c.additive]
-        if ask.word in _SIZES and len(amounts) == 1:
+        if ask.word in _SIZES and len(amounts) == 1 and set(amounts[0].label.split()) & _AMOUNTS:
             return _own(r, amounts[0].name)
     raise NotUnderstood((target.text if target else "top",), f"it does not say by what to order {table.plural}")

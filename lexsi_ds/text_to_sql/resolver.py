@@ -90,6 +90,7 @@ class Resolver:
         deals.gather(self)
         whens.settle(self)
         self._per_itself()
+        self._not_per_one()
         counts_per.move_filters(self)
         self.share_within: tuple[str, ...] = ()
         """Names of the result inside which shares are taken."""
@@ -118,6 +119,19 @@ class Resolver:
             if own and ask.target is not None and levels and self.entity_table(ask.target) == self.base:
                 draft.groups.remove(ask)
                 draft.entities.append(ask.target)
+
+    def _not_per_one(self) -> None:
+        """ "average hours per employee": of the rows, or of each one's sum? Not the same where one has many."""
+        draft = self.draft
+        for ask in draft.groups:
+            entity = ask.per and ask.target is not None and ask.target.of("entity") and not ask.target.of("column")
+            if entity and ask.target is not None and self.entity_table(ask.target) != self.base and any(
+                m.fn in ("average", "median") for m in draft.measures
+            ):
+                noun = self.model.table(self.base).plural
+                raise NotUnderstood(
+                    (f"per {ask.target.text}",), f"it can be the average of the {noun} of each, or the average of what each has in all"
+                )
 
     def inside(self, draft: Draft, table: str) -> Resolver:
         """A resolver for a query inside this one, over rows of ``table``."""
@@ -307,6 +321,8 @@ class Resolver:
                 tuple(h.text for h in self.draft.having), "a condition on a count needs something to group by"
             )
         self._check_leftovers(measures, dimensions)
+        if self.draft.order and (limit is not None or ties or self.per or self.draft.place):
+            filters += self._named_groups(dimensions)
         query = Logical(
             table=self.base,
             joins=tuple(self.scope.joins),
@@ -328,6 +344,16 @@ class Resolver:
         return Settled(
             query, self.scope.said, self.evidence, self.metric, ordered=asked, trend=self.draft.trend is not None
         )
+
+    def _named_groups(self, dimensions: list[Dimension]) -> list[Predicate]:
+        """Rows without a value are no group that could come first."""
+        made = []
+        for d in dimensions:
+            column = self.model.column(d.ref.table, d.ref.column)
+            if column is not None and column.nulls and not d.bands:
+                made.append(Predicate(ref=d.ref, test="is not null"))
+                self.scope.said.append(f"rows without a {column.label} left out")
+        return made
 
     def _check_leftovers(self, measures: list[Measure], dimensions: list[Dimension]) -> None:
         """What was asked for beside a figure and has no part in it."""

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from lexsi_ds.text_to_sql.parser import Parser
 
 
+_AMONG = frozenset({"among", "amongst", "out of", "from among", "within"})
+_ORDINALS = frozenset({"first", "second", "third", "last"})
+
+
 def values(parser: Parser, i: int) -> int:
     """Values and segments, with "not", "or", and the column or role named beside them."""
     start, negated, column = i, False, None
@@ -44,6 +48,10 @@ def values(parser: Parser, i: int) -> int:
         negated, start = True, parser.skip(start + 1, "in", "be", "with", "of")
     if not _is_value(parser, start):
         return i
+    if parser.kind(start - 1) == "only" and parser.kind(start - 2) in ("with", "without"):
+        parser.draft.left.append(parser.items[start - 1].text)  # that and nothing else
+    if parser.items[start].text.casefold() in _ORDINALS and any(x.kind == "each" for x in parser.items):
+        return i
     found, stop = [parser.items[start]], start + 1
     apart = False
     while parser.kind(stop) in ("or", "and", "mark", "versus"):
@@ -59,7 +67,7 @@ def values(parser: Parser, i: int) -> int:
         and _holds(parser.items[stop], parser, stop - 1)
     ):
         stop += 1
-    if apart and found[0].of("value"):
+    if apart and not negated and found[0].of("value"):
         parser.draft.groups.append(GroupAsk(column_of_value(found[0]), text=found[0].text))
     text = " ".join(item.text for item in parser.items[i:stop])
     kind = "segment" if found[0].of("segment") and not found[0].of("value") else "value"
@@ -74,6 +82,7 @@ def values(parser: Parser, i: int) -> int:
             whole=_whole(parser, i, stop),
             late=is_late(parser),
             by=parser.kind(i - 1) == "by",
+            among=parser.kind(i - 1) == "of" and parser.items[i - 1].text.casefold() in _AMONG,
             noun=parser.items[stop] if parser.is_named(stop, "entity") and not parser.is_named(stop, "value") else None,
             owned=parser.kind(i - 1) in ("with", "without") or parser.kind(i) in ("with", "without"),
         )
