@@ -148,10 +148,17 @@ def changed(plan: ReadPlan, option: str, value: Any) -> ReadPlan:
 
 @careful
 def set_option(index: int, option: str, key: str) -> None:
-    """An option of the form was changed."""
-    state = current()
-    if state and state.plans:
-        replace(state, index, changed(state.plans[index], option, session.read(key)))
+    """An option of the form was changed. The browser may report one that was only drawn: that is nobody's choice."""
+    state, value = current(), session.read(key)
+    if state and state.plans and value != shown_value(state.plans[index], option):
+        replace(state, index, changed(state.plans[index], option, value))
+
+
+def shown_value(plan: ReadPlan, option: str) -> Any:
+    """What the form shows of an option."""
+    if option == "header_line":
+        return plan.header_lines[0] if plan.header_lines else int(plan.header)
+    return list(plan.missing) if option == "missing" else getattr(plan, option)
 
 
 @careful

@@ -128,7 +128,7 @@ def _option(plan: ReadPlan, option: str, index: int, number: int) -> None:
     given: Any = {"key": key, "on_change": wizard.set_option, "args": (index, option, key)}
     if option == "header_line":
         word = "Header row" if plan.format == "excel" else "Header line"
-        now = plan.header_lines[0] if plan.header_lines else int(plan.header)
+        now = wizard.shown_value(plan, option)
         last = plan.header_lines[-1] if plan.header_lines else now
         spans = f" It spans {now} to {last} now." if last > now else ""
         st.number_input(word, value=now, min_value=0, max_value=1000, step=1, help=f"0: there is none.{spans}", **given)

@@ -168,3 +168,20 @@ def test_a_bad_file_and_one_of_another_type_are_said_and_the_rest_loads_from_the
     (folder / "more.csv").write_text("a,b\n1,2\n3,4\n")
     refreshed = app.versions.refresh(app.person(), handle.source_id).handle
     assert sorted(t.name for t in refreshed.tables) == ["more", "sales"]
+
+
+def test_an_option_that_was_only_drawn_is_not_a_choice(app: Application, open_page, tmp_path: Path) -> None:
+    (tmp_path / "sales.csv").write_text(UNTIDY)
+    at = opened(app, open_page, tmp_path)
+    plan = at.session_state["lexsi.held"].wizard.plans[0]
+    assert [wizard.shown_value(plan, o) for o in ("delimiter", "header_line", "missing")] == [";", 4, []]
+    fired = {"key": wizard.shown_value(plan, "header_line")}
+    state = at.session_state["lexsi.held"].wizard
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(wizard, "current", lambda: state)
+        patch.setattr(session, "read", lambda key, default=None: fired[key])
+        wizard.set_option(0, "header_line", "key")
+        assert state.plans[0].chosen == () and state.round == 0
+        fired["key"] = 5
+        wizard.set_option(0, "header_line", "key")
+        assert set(state.plans[0].chosen) == {"header", "header_lines"} and state.round == 1
