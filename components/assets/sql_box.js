@@ -3,7 +3,7 @@
 
 const MOST = 40
 const WORD = /(?:("[^"]+"|[A-Za-z_]\w*)\s*\.\s*)?([A-Za-z_]\w*)?$/
-const LISTS = /\b(?:from|join)\s+([^();]*?)(?=\b(?:where|group|order|having|limit|offset|join|left|right|full|cross|inner|on|using|union|except|intersect|qualify|select|from)\b|[();]|$)/gi
+const LISTS = /\b(?:from|join)\s+((?:"[^"]*"|[^();"])*?)(?=\b(?:where|group|order|having|limit|offset|join|left|right|full|cross|inner|on|using|union|except|intersect|qualify|select|from)\b|[();]|$)/gi
 const LISTED = /^\s*("[^"]+"|[A-Za-z_]\w*)(?:\s+(?:as\s+)?([A-Za-z_]\w*))?/i
 const AFTER_FROM = /\b(?:from|join)\s+(?:[\w"]+(?:\s+(?:as\s+)?\w+)?\s*,\s*)*\w*$/i
 const bare = (name) => name.replace(/^"|"$/g, "").replaceAll('""', '"').toLowerCase()
