@@ -82,11 +82,13 @@ class Parser:
             self.take_named,
             self.take_glue,
         )
-        i = 0
+        i, told = 0, ""
         while i < len(self.items):
+            before = (len(self.draft.measures) + len(self.draft.pending), len(self.draft.filters))
             for rule in rules:
                 stop = rule(i)
                 if stop > i:
+                    told = self._told(told, before, i, stop)
                     i = stop
                     break
             else:
@@ -94,6 +96,17 @@ class Parser:
                     self.draft.left.append(self.items[i].text)
                 i += 1
         return self.draft
+
+    def _told(self, told: str, before: tuple[int, int], i: int, stop: int) -> str:
+        """The order of figures and restrictions so far; one after each of two figures is two questions, and not this one."""
+        draft = self.draft
+        if len(draft.measures) + len(draft.pending) > before[0]:
+            told += "m" if not told.endswith("m") else ""
+        if len(draft.filters) > before[1]:
+            told += "f" if not told.endswith("f") else ""
+            if told.lstrip("f").startswith("mfmf"):
+                draft.left += [x.text for x in self.items[i:stop]]
+        return told
 
     def kind(self, i: int) -> str:
         """Kind of the item at ``i``; empty past the end."""
