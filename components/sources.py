@@ -70,7 +70,7 @@ def cards(
 
 def grouped(ids: Sequence[str], shown: str | None) -> list[list[str]]:
     """The cards in their order, the opened one by itself: what it holds comes right under it, at the page's full width."""
-    if shown not in ids:
+    if shown is None or shown not in ids:
         return [list(ids)]
     at = ids.index(shown)
     return [group for group in (list(ids[:at]), [shown], list(ids[at + 1 :])) if group]
