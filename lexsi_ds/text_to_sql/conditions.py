@@ -285,6 +285,8 @@ def time_column(r: Resolver, text: str, *, filtering: bool = False) -> tuple[Col
     """The date that is meant when none is named: a verb's ("opened"), else the counted table's own."""
     if r.draft.verbs:
         return r.column_of(r.draft.verbs[0], filtering=filtering)
+    if filtering and r.period is not None:
+        return r.names.column(r.period.table, r.period.column), r.period
     table = r.model.table(r.base)
     if table.time is not None:
         return r.names.column(table.name, table.time), r.scope.own(table.time)

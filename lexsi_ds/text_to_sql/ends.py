@@ -75,6 +75,10 @@ def _superlative(parser: Parser, i: int, *, descending: bool) -> int:
         stop = max(stop, values(parser, stop))
     if parser.kind(stop) in AGGREGATES:
         fn, stop = AGGREGATES[parser.kind(stop)], parser.skip(stop + 1, "of")
+    listed = parser.draft.measures and not parser.draft.order and parser.kind(i - 1) in ("and", "mark") and fn is None
+    if listed and parser.is_named(stop, "column") and parser.kind(i) in ("large", "small"):
+        parser.draft.measures.append(MeasureAsk("maximum" if descending else "minimum", parser.items[stop], cue=parser.items[i].text))
+        return stop + 1
     if not parser.is_named(stop, "column", "entity", "metric"):
         return _superlative_behind(parser, i, descending=descending)
     counted = parser.kind(i) in ("most", "least")
@@ -129,7 +133,7 @@ def limit(parser: Parser, i: int) -> int:
         numbered = parser.kind(stop) == "number"
         if not numbered and parser.items[i].words[0] == "first":
             return _superlative(parser, i, descending=False)
-        if numbered and _whole(parser.items[stop].value) is None:
+        if numbered and (_whole(parser.items[stop].value) is None or _is_percent(parser, stop + 1)):
             return i
         behind = parser.items[stop + numbered] if stop + numbered < len(parser.items) else None
         if numbered and parser.items[i].words[0] in ("first", "last") and behind is not None and (
@@ -165,6 +169,10 @@ def _ranked_behind(parser: Parser, i: int) -> bool:
         return False
     stop = parser.skip(i + 2, "with", "by", "of", "which", "rank")
     return parser.kind(stop) in (*SUPERLATIVES, "worst", "best") or parser.is_named(stop, "extreme")
+
+
+def _is_percent(parser: Parser, i: int) -> bool:
+    return i < len(parser.items) and parser.items[i].text.casefold() in ("%", "percent", "pct")
 
 
 def _is_single(word: str) -> bool:

@@ -122,8 +122,8 @@ def _order(
     by_name = tuple(Order(name=d.name, descending=False) for d in dimensions)
     main = main_measure(measures)
     if draft.order:
-        ask = draft.order[0]
-        name, descending = main.name, ask.descending is not False
+        ask = next((o for o in draft.order if o.target is not None), draft.order[-1])
+        name, descending = main.name, draft.order[-1].descending is not False
         target = ask.target or (draft.columns[0] if draft.columns else None)
         if target is not None:
             name = _named(work, target, measures, dimensions)

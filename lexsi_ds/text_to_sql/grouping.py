@@ -98,7 +98,8 @@ def _group(r: Resolver, ask: GroupAsk) -> list[Dimension]:
     r.note(ask.target.text, f"{column.table}.{column.name}")
     if column.role in ("key",) or (column.identifier and column.role == "text"):
         raise NotUnderstood((ask.target.text,), f"{column.label} is different on every row")
-    if column.role == "measure" and column.distinct > _MOST_GROUPS:
+    rows = r.model.table(column.table).rows
+    if column.role == "measure" and (column.distinct > _MOST_GROUPS or (rows > 4 and column.distinct > rows / 2)):
         raise NotUnderstood(
             (ask.target.text,), f"{column.label} has {column.distinct:,} different values, too many to group by"
         )

@@ -30,6 +30,12 @@ from lexsi_ds.text_to_sql.task_draft import TaskDraft
 
 Mode = Literal["analytic", "predictive", "auto"]
 _LONGEST = 4_000
+_DOCUMENT = re.compile(
+    r"\b(pdfs?|documents?|handbook|manual|white ?paper|memo|policy text|terms and conditions|brochure|attachment|attached file"
+    r"|uploaded (file|text|pdf|document)|annual report|contract text)\b",
+    re.IGNORECASE,
+)
+_NO_DOCUMENTS = "That asks about a document. No documents are connected here, only tables, so nothing can be read from one."
 
 
 @dataclass(frozen=True)
@@ -82,6 +88,8 @@ def interpret(
         parts = _parts(question, source, previous, mode)
         if parts:
             return Clarify(question="That is more than one question. Which one first?", options=parts)
+        if _DOCUMENT.search(question) and not any(w in source.lexicon.vocabulary for w in ("document", "pdf", "handbook")):
+            return CannotAnswer(reason=_NO_DOCUMENTS, words=doubt.words, suggestions=_suggested(source))
         if not _about_the_data(question, source):
             return OffTopic(reason=gate.REASONS["small_talk"], suggestions=_suggested(source))
         rest = partial.understood(question, source.names, source.lexicon)

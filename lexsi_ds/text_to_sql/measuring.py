@@ -343,7 +343,8 @@ def _predicate_of(r: Resolver, table: str, column: str, values: tuple[str, ...],
 
 def _known(r: Resolver, hits: tuple[Predicate, ...]) -> tuple[Predicate, ...]:
     """Rows without a value are neither in nor out of a rate."""
-    nullable = [h.ref for h in hits if (column := r.model.column(h.ref.table, h.ref.column)) and column.nulls]
+    asked = [h for h in hits if h.test not in ("is null", "is not null", "any", "exists", "not exists")]
+    nullable = [h.ref for h in asked if (column := r.model.column(h.ref.table, h.ref.column)) and column.nulls]
     return tuple(Predicate(ref=ref, test="is not null") for ref in nullable)
 
 

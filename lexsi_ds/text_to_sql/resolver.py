@@ -92,6 +92,8 @@ class Resolver:
         self._per_itself()
         self._not_per_one()
         counts_per.move_filters(self)
+        self.period: Ref | None = None
+        """The date that is grouped by, and so the one that days restrict when none is named."""
         self.share_within: tuple[str, ...] = ()
         """Names of the result inside which shares are taken."""
         self.per: tuple[str, ...] = ()
@@ -304,6 +306,7 @@ class Resolver:
     def run(self) -> Settled:
         rows_per_group = tops.rows_per_group(self)
         dimensions = settle_groups(self)
+        self.period = next((d.ref for d in dimensions if d.grain), None)
         filters, hits = conditions.settle(self, self.draft.filters)
         measures = [] if rows_per_group else settle_measures(self, dimensions, hits)
         filters, after = windows_of.periods_after(self, filters, dimensions)
