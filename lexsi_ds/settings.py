@@ -37,6 +37,27 @@ class Settings(BaseSettings):
     llm_timeout_s: float = Field(
         default=60, gt=0, description="Longest wait for one reply of the endpoint, in seconds."
     )
+    llm_plans: bool = Field(
+        default=True,
+        description="Whether the language model chooses the steps too; off: the steps are fixed and it only writes SQL and prose.",
+    )
+    llm_candidates: int = Field(
+        default=3, ge=1, le=9, description="Most drafts of SQL that the model writes for one question; fewer when they agree."
+    )
+    llm_repairs: int = Field(
+        default=2, ge=0, le=5, description="Times that one draft of SQL is sent back with what is wrong with it."
+    )
+    llm_sql_tokens: int = Field(
+        default=40_000, ge=1000, description="Most tokens that the drafts of one question may read and write."
+    )
+    llm_sql_s: float = Field(default=120, gt=0, description="Longest time for the drafts of one question, in seconds.")
+    llm_schema_tokens: int = Field(
+        default=3000, ge=200, description="About how many tokens describe the tables to the model; the relevant part is chosen."
+    )
+    llm_temperature: float = Field(
+        default=0.6, ge=0, le=2, description="Temperature of the drafts after the first, which is written at 0."
+    )
+    llm_reply_tokens: int = Field(default=900, ge=50, description="Longest reply of the model when it writes SQL, in tokens.")
     max_steps: int = Field(
         default=12, ge=1, le=100, description="Most planner steps of one run; then one final answer is asked for."
     )

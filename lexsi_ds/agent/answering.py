@@ -17,6 +17,7 @@ from lexsi_ds.agent.context import AgentContext, Knowledge, Review, SessionConte
 from lexsi_ds.agent.decisions import Planner
 from lexsi_ds.agent.given import GivenQuery, GivenTask
 from lexsi_ds.agent.loop import AgentLoop, RunLimits
+from lexsi_ds.agent.planners.fallback import FallbackPlanner
 from lexsi_ds.agent.planners.llm import LLMPlanner
 from lexsi_ds.agent.planners.offline import OfflinePlanner
 from lexsi_ds.agent.results import ArtifactSink
@@ -38,6 +39,7 @@ from lexsi_ds.services.semantics import Semantics
 from lexsi_ds.settings import Settings
 from lexsi_ds.text_to_sql.forms import Form, forms, reads
 from lexsi_ds.text_to_sql.lexicon import LEXICONS
+from lexsi_ds.text_to_sql.model.budget import Budget
 from lexsi_ds.text_to_sql.sqltext import Names
 from lexsi_ds.text_to_sql.suggest import suggestions
 
@@ -150,6 +152,7 @@ class Answering:
             learn=self.knowledge,
             activate=None if activate is None else lambda taken: activate(actor, taken.source_id),
             llm=None if offline else self._client(),
+            budget=self._budget(),
             session=session or SessionContext(),
             cancel=cancel or Cancel(),
             hints=hints,
@@ -164,11 +167,23 @@ class Answering:
                 self._llm = LLMClient.from_settings(self.settings)
         return self._llm.for_run() if self._llm is not None else None
 
+    def _budget(self) -> Budget:
+        """What the settings allow for one question's SQL."""
+        given = self.settings
+        return Budget(
+            candidates=given.llm_candidates,
+            repairs=given.llm_repairs,
+            tokens=given.llm_sql_tokens,
+            seconds=given.llm_sql_s,
+            schema_tokens=given.llm_schema_tokens,
+            temperature=given.llm_temperature,
+            reply_tokens=given.llm_reply_tokens,
+            sql_seconds=min(given.sql_timeout_s, Budget.sql_seconds),
+        )
+
     def loop(self, ctx: AgentContext, sink: ArtifactSink | None = None) -> AgentLoop:
         """A loop for this context, with the planner that the settings ask for."""
-        planner: Planner
-        if ctx.llm is not None and ctx.given is None:
-            planner = LLMPlanner(ctx.llm)
-        else:
-            planner = OfflinePlanner(ctx, max_question_chars=self.settings.max_question_chars)
+        planner: Planner = OfflinePlanner(ctx, max_question_chars=self.settings.max_question_chars)
+        if ctx.llm is not None and ctx.given is None and self.settings.llm_plans:
+            planner = FallbackPlanner(LLMPlanner(ctx.llm), planner, ctx)
         return AgentLoop(planner, limits=RunLimits(max_steps=self.settings.max_steps), sink=sink)

@@ -21,6 +21,7 @@ from lexsi_ds.knowledge.graph import KnowledgeGraph
 from lexsi_ds.knowledge.model import SemanticModel
 from lexsi_ds.knowledge.values import ValueIndex
 from lexsi_ds.services.access import LOCAL, Actor
+from lexsi_ds.text_to_sql.model.budget import Budget
 from lexsi_ds.text_to_sql.reading import Reading
 
 if TYPE_CHECKING:
@@ -91,6 +92,8 @@ class AgentContext:
     activate: Callable[[DatasetHandle], None] | None = None
     """Makes a data set the person's active one."""
     llm: LLMClient | None = None
+    budget: Budget = field(default_factory=Budget)
+    """What a question may cost when a language model writes SQL for it."""
     session: SessionContext = field(default_factory=SessionContext)
     cache: dict[str, Any] = field(default_factory=dict)
     cancel: Cancel = field(default_factory=Cancel)

@@ -140,11 +140,12 @@ class _Run:
             self._ctx.cancel.check()
             if isinstance(decision, CallTool):
                 self._call(decision)
+                if (asked := self._ctx.cache.pop("_asks_back", None)) is not None:
+                    return self._ask(AskUser(asked.question, asked.options, asked.learns))
                 if self._failures >= self._limits.max_failures:
                     return self._give_up()
             elif isinstance(decision, AskUser):
-                self._emit(ev.Ask(question=decision.question, options=list(decision.options), learns=list(decision.learns)))
-                return self.end("needs_clarification", decision.question, suggestions=decision.options)
+                return self._ask(decision)
             elif reason := empty_result(self._done):
                 self._state.steps.append(Step("final_answer", {}, False, reason, refused=True))
             else:
@@ -177,6 +178,11 @@ class _Run:
             tool_calls=self._calls,
             usage=self._planner.usage | self._llm_usage(),
         )
+
+    def _ask(self, asked: AskUser) -> ev.Done:
+        """End with a question back, whose options would each be understood."""
+        self._emit(ev.Ask(question=asked.question, options=list(asked.options), learns=list(asked.learns)))
+        return self.end("needs_clarification", asked.question, suggestions=asked.options)
 
     def _llm_usage(self) -> dict[str, int]:
         return self._ctx.llm.usage if self._ctx.llm is not None else {}
@@ -284,6 +290,8 @@ class _Run:
         state = decision.state
         if state == "answered" and not self._done.succeeded:
             state = "refused"
+        if state == "answered" and self._ctx.cache.get("_abstained") and not self._done.has_result:
+            state = "cannot_answer"
         if text:
             self._emit(ev.Delta(text=text))
         return self.end(state, text, suggestions=decision.suggestions, offer=decision.offer)

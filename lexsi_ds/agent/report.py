@@ -19,7 +19,7 @@ from lexsi_ds.agent.context import AgentContext
 from lexsi_ds.agent.given import task_lines, waits
 from lexsi_ds.agent.tools.predict import top_rows
 from lexsi_ds.models.engine import CaseExplanation
-from lexsi_ds.text_to_sql.reading import Predictive
+from lexsi_ds.text_to_sql.reading import Predictive, Written
 
 SCHEMA_VERSION = 1
 
@@ -40,6 +40,7 @@ def report(question: str, events: Sequence[ev.Event], ctx: AgentContext, *, max_
         "options": ask.options if ask else None,
         "suggestions": done.suggestions or None,
         "caveats": done.caveats or None,
+        "written": _written(ctx),
         "sql": ctx.cache.get("last_sql"),
         "result": _result(ctx, max_rows),
         "steps": _steps(events),
@@ -59,6 +60,7 @@ def refused(question: str, state: str, message: str) -> dict[str, Any]:
         "options",
         "suggestions",
         "caveats",
+        "written",
         "sql",
         "result",
         "task",
@@ -84,6 +86,12 @@ def _result(ctx: AgentContext, max_rows: int) -> dict[str, Any] | None:
     columns = shown or [{"name": str(c), "type": str(t)} for c, t in zip(frame.columns, frame.dtypes, strict=True)]
     rows = [[plain(v) for v in row] for row in frame.head(max_rows).itertuples(index=False, name=None)]
     return {"columns": columns, "rows": rows, "row_count": len(frame), "truncated": len(frame) > max_rows}
+
+
+def _written(ctx: AgentContext) -> dict[str, Any] | None:
+    """What a language model had to do with the SQL: drafts asked for and agreed, tokens, seconds; null when none was asked."""
+    written: Written | None = ctx.cache.get("_written_by")
+    return written.model_dump(mode="json") if written is not None else None
 
 
 def _steps(events: Sequence[ev.Event]) -> list[dict[str, Any]]:

@@ -35,6 +35,11 @@ class Done:
         made = [i for i, name in enumerate(self.succeeded) if name == "predict"]
         return bool(made) and "summarize_result" not in self.succeeded[made[-1] :]
 
+    @property
+    def has_result(self) -> bool:
+        """Whether anything was queried, predicted or explained: what an answer about the data can stand on."""
+        return any(name in ("run_sql", "predict", "explain_prediction") for name in self.succeeded)
+
     def note(self, tool: str, args: dict[str, Any]) -> None:
         """Remember a call that succeeded."""
         self.succeeded.append(tool)

@@ -1,23 +1,24 @@
 """Question to SQL: one query that answers it, or the two queries and the task of a prediction.
 
-The offline parser is asked first. Where it abstains and a language model is configured, the model writes the SQL, which is
-parsed, guarded and bound before anyone runs it. Text of the data set goes into that prompt quoted, as data.
+The offline parser reads every question. Where a language model is configured, `text_to_sql.model` has it write drafts, which are
+checked, bound, run and compared with the parser's reading; without one the parser's reading is all there is.
 """
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Literal
 
 from lexsi_ds.agent.given import GivenQuery, GivenTask
-from lexsi_ds.agent.prompts import SQL_WRITER_SYSTEM, quote_data
 from lexsi_ds.agent.tools.base import FunctionTool, ToolArgs, ToolResult, ToolSpec, refuse
-from lexsi_ds.data import guard
-from lexsi_ds.errors import EndpointFailed, LexsiError
-from lexsi_ds.llm.client import Message
+from lexsi_ds.agent.tools.run_sql import masked_columns
+from lexsi_ds.errors import LexsiError
 from lexsi_ds.text_to_sql.builder import build
 from lexsi_ds.text_to_sql.interpret import interpret
 from lexsi_ds.text_to_sql.lexicon import LEXICONS
+from lexsi_ds.text_to_sql.model.checking import known_values
+from lexsi_ds.text_to_sql.model.drafting import Bench
+from lexsi_ds.text_to_sql.model.settle import Choice, choice_of, may_ask, settle
+from lexsi_ds.text_to_sql.model.telling import Known
 from lexsi_ds.text_to_sql.predictive import task_reading
 from lexsi_ds.text_to_sql.reading import Analytic, CannotAnswer, Clarify, Predictive, Reading
 from lexsi_ds.text_to_sql.sqltext import Names
@@ -36,8 +37,6 @@ class TextToSqlArgs(ToolArgs):
 
 def _run(args: TextToSqlArgs, ctx: AgentContext) -> ToolResult:
     reading = read_question(args.question, args.mode, ctx)
-    if isinstance(reading, CannotAnswer) and ctx.llm is not None and args.mode != "predictive":
-        reading = _ask_model(args.question, ctx) or reading
     if isinstance(reading, Analytic):
         ctx.cache.setdefault("_readings", {})[reading.sql] = reading
         ctx.cache.setdefault("_written", set()).add(reading.sql)
@@ -52,11 +51,13 @@ def _run(args: TextToSqlArgs, ctx: AgentContext) -> ToolResult:
         ctx.cache.setdefault("_written", set()).update({reading.task.context_sql, reading.task.predict_sql})
         return ToolResult(ok=True, summary=_task_summary(reading), payload=reading.model_dump(mode="json"))
     if isinstance(reading, Clarify):
+        ctx.cache["_asks_back"] = reading
         return refuse(
             f"Ambiguous: {reading.question} Options: {'; '.join(reading.options)}"[:1900],
             reading=reading.model_dump(mode="json"),
         )
     if isinstance(reading, CannotAnswer):
+        ctx.cache["_abstained"] = True
         words = f" Words not understood: {', '.join(reading.words)}." if reading.words else ""
         return refuse(f"{reading.reason}{words}"[:1900], reading=reading.model_dump(mode="json"))
     return refuse("This is not a question that SQL on the data set answers.", reading=reading.model_dump(mode="json"))
@@ -69,8 +70,9 @@ def read_question(question: str, mode: Literal["analytic", "predictive", "auto"]
         if ("", "given") not in known:
             known["", "given"] = _given(ctx.given, ctx)
         return known["", "given"]
+    question, _ = choice_of(question)
     if (question, mode) not in known:
-        known[question, mode] = interpret(
+        parsed = interpret(
             question,
             ctx.dataset,
             ctx.knowledge.model,
@@ -80,7 +82,36 @@ def read_question(question: str, mode: Literal["analytic", "predictive", "auto"]
             context=ctx.hints,
             mode=mode,
         )
+        known[question, mode] = parsed if mode == "predictive" else _with_model(question, parsed, ctx)
     return known[question, mode]
+
+
+def _with_model(question: str, parsed: Reading, ctx: AgentContext) -> Reading:
+    """The reading that holds beside the drafts of the configured model; the parser's own without one. Asked once a run."""
+    if ctx.llm is None or ctx.cache.get("_model_failed") or not may_ask(question, parsed):
+        return parsed
+    known: dict[str, Reading] = ctx.cache.setdefault("_settled", {})
+    if question not in known:
+        about, data = ctx.knowledge, ctx.dataset
+        bench = Bench(
+            handle=data,
+            known=known_values(about.values, about.model),
+            run=lambda sql, seconds: ctx.sql.run(data, sql, cancel=ctx.cancel, timeout_s=seconds),
+            stop=ctx.cancel.check,
+        )
+        background = Known(about.model, about.graph, about.values, ctx.hints, lambda sql: bool(masked_columns(sql, data)))
+        found = settle(question, parsed, ctx.llm, bench, background, ctx.budget, _chosen(ctx))
+        if found.note:
+            ctx.cache.setdefault("_notes", []).append(found.note)
+        if found.written is not None:
+            ctx.cache["_written_by"] = found.written
+        known[question] = found.reading
+    return known[question]
+
+
+def _chosen(ctx: AgentContext) -> Choice | None:
+    """Whose reading the person chose, when this run's question is an option of an earlier one: a planner may drop the mark."""
+    return choice_of(str(ctx.cache.get("question", "")))[1]
 
 
 def _given(given: GivenQuery | GivenTask, ctx: AgentContext) -> Reading:
@@ -98,46 +129,6 @@ def suggested_questions(ctx: AgentContext) -> tuple[str, ...]:
     """Questions that this source can answer."""
     known = ctx.knowledge
     return suggestions(Names(ctx.dataset, known.model), LEXICONS.of(known.model, known.values), ctx.query)
-
-
-def _ask_model(question: str, ctx: AgentContext) -> Analytic | None:
-    """SQL from the language model, or None when it gives none that the guard and the binder take (two tries)."""
-    assert ctx.llm is not None
-    tables = [t.name for t in ctx.dataset.tables]
-    messages: list[Message] = [{"role": "user", "content": f"{_schema(ctx)}\n\nQuestion: {question}"}]
-    for _ in range(2):
-        try:
-            reply = ctx.llm.complete(SQL_WRITER_SYSTEM, messages)
-        except EndpointFailed:
-            return None
-        sql = _sql_in(reply.text)
-        if not sql:
-            return None
-        try:
-            sql = guard.check(sql, tables)
-            ctx.query(f"SELECT * FROM ({sql}) AS q LIMIT 0")
-        except LexsiError as error:
-            messages.append({"role": "assistant", "content": reply.text})
-            messages.append({"role": "user", "content": f"That SQL fails: {error} Write it again."})
-            continue
-        return Analytic(sql=sql, reading="SQL written by the language model", tables=tuple(tables))
-    return None
-
-
-def _schema(ctx: AgentContext) -> str:
-    lines = []
-    for table in ctx.dataset.tables:
-        columns = ", ".join(f"{c.name} {c.type}" + (f" /* {c.comment} */" if c.comment else "") for c in table.columns)
-        lines.append(f"{table.name}({columns})")
-    hits = ctx.knowledge.graph.search(str(ctx.cache.get("question", "")), 8)
-    lines += [f"[{h.section}] {h.label}: {h.text}" for h in hits]
-    return quote_data("schema and business knowledge", "\n".join(lines)[:12_000])
-
-
-def _sql_in(text: str) -> str:
-    fenced = re.search(r"```(?:sql)?\s*(.+?)```", text, re.S | re.I)
-    sql = (fenced[1] if fenced else text).strip().rstrip(";").strip()
-    return sql if re.match(r"(?is)\s*(with|select|from|pivot)\b", sql) else ""
 
 
 def _task_summary(reading: Predictive) -> str:
