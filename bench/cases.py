@@ -34,13 +34,17 @@ def main() -> int:
     parser.add_argument("file", type=Path)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--db", help="only this database")
+    parser.add_argument("--sample", type=int, help="only so many, evenly spread: a language model takes its time")
     parser.add_argument("--show", choices=("misses", "all", "none"), default="misses")
     parser.add_argument("--home", type=Path)
     args = parser.parse_args()
     cases = [json.loads(line) for line in args.file.read_text(encoding="utf-8").splitlines()]
     cases = [c for c in cases if args.db in (None, c["db"])]
+    if args.sample and args.sample < len(cases):
+        cases = [cases[i * len(cases) // args.sample] for i in range(args.sample)]
     with tempfile.TemporaryDirectory() as folder:
         app = Application(Settings(home=args.home or Path(folder)))
+        print(f"{len(cases)} questions, planner: {app.planner_label()}", flush=True)
         try:
             judged = run(cases, args.data, app, Path(folder), args.show)
         finally:

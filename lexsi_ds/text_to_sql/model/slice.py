@@ -4,7 +4,7 @@ and links that join them, within a number of tokens. No value of a masked column
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ from lexsi_ds.text_to_sql.sqltext import ident
 _MOST_TABLES = 14
 _MOST_VALUES = 12
 _LONGEST_COMMENT = 160
-_VALUE_BONUS = 6.0
+_VALUE_BONUS = 12.0
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,9 @@ def _scores(
     entries += [(c.table, c.name, _column_words(c)) for c in model.columns]
     found = Bm25([words for _, _, words in entries]).scores(phrase(question))
     scores = {(table, column): score for (table, column, _), score in zip(entries, found, strict=True)}
-    for link in linked:
-        scores[link.table, link.column] = scores.get((link.table, link.column), 0.0) + _VALUE_BONUS
+    places = Counter(link.words for link in linked)
+    for link in linked:  # words that are a value of one column alone say most
+        scores[link.table, link.column] = scores.get((link.table, link.column), 0.0) + _VALUE_BONUS / places[link.words]
     for table in handle.tables:
         best = sorted((s for (t, c), s in scores.items() if t == table.name and c), reverse=True)[:3]
         scores[table.name, ""] = scores.get((table.name, ""), 0.0) + sum(best)
@@ -177,9 +178,11 @@ class _Writer:
         stored = next(c for c in self.table(table).columns if c.name == column)
         about = self._model.column(table, column)
         parts = [f"  {ident(column)} {stored.type}"]
-        if about is None or about.masked or stored.masked:
-            return parts[0] + (": identifies persons, values are hidden" if stored.masked or about else "")
-        if about.label.casefold() != column.casefold().replace("_", " "):
+        if stored.masked or (about is not None and about.masked):
+            return parts[0] + "; identifies persons, values are hidden"
+        if about is None:
+            return parts[0]
+        if about.label.casefold() != " ".join(split_name(column)):
             parts.append(about.label)
         if about.unit:
             parts.append(f"in {about.unit}")
