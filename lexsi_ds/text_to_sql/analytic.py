@@ -36,7 +36,8 @@ def analytic(
     draft = parse(tagged.items)
     if draft.left:
         raise NotUnderstood(tuple(draft.left), "it does not fit into the question as it was read")
-    if previous is not None and followup.is_followup(draft, _said(tagged)):
+    pointing = previous is not None and followup.points_back(tagged.items)
+    if previous is not None and followup.is_followup(draft, _said(tagged), pointing=pointing):
         settled = followup.settle(draft, names, lexicon.values, previous, _said(tagged))
     else:
         settled = resolve(draft, names, lexicon.values)

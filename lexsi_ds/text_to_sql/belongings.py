@@ -164,7 +164,7 @@ def _missing(parser: Parser, i: int, start: int, *, negated: bool) -> int:
     if parser.is_named(following, "value"):
         return i
     item = parser.items[start]
-    if not negated and not item.article:
+    if not negated and not item.article and parser.kind(i - 1) != "only":
         return i
     text = " ".join(x.text for x in parser.items[i : start + 1])
     parser.draft.filters.append(

@@ -13,6 +13,10 @@ from lexsi_ds.text_to_sql.tokens import Token
 
 _MONTHS = {name.casefold(): i for i, name in enumerate(calendar.month_name) if name}
 _MONTHS |= {name.casefold(): i for i, name in enumerate(calendar.month_abbr) if name and name != "May"} | {"sept": 9}
+_DECADES = {
+    "twenties": 1920, "thirties": 1930, "forties": 1940, "fifties": 1950, "sixties": 1960, "seventies": 1970, "eighties": 1980,
+    "nineties": 1990,
+}  # fmt: skip
 _ORDINALS = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4}
 
 
@@ -31,7 +35,7 @@ class Span:
 
 def span_at(tokens: tuple[Token, ...], i: int, today: date | None) -> tuple[int, Span] | None:
     """The span that starts at token ``i`` and the token after it; None when none does."""
-    for read in (_iso, _quarter, _month_year, _day_month_year, _relative, _decade, _year):
+    for read in (_iso, _half, _quarter, _month_year, _day_month_year, _relative, _decade, _year):
         found = read(tokens, i, today)
         if found is not None:
             return found
@@ -91,6 +95,25 @@ def _quarter(tokens: tuple[Token, ...], i: int, today: date | None) -> tuple[int
     first = 3 * number - 2
     end = _month_span(year, first + 2).end
     return j + 1, Span(date(year, first, 1), end, f"Q{number} {year}")
+
+
+def _half(tokens: tuple[Token, ...], i: int, today: date | None) -> tuple[int, Span] | None:
+    """ "H1 1997", "first half of 1997"."""
+    word, j = _word(tokens, i), i
+    number = {"h1": 1, "h2": 2}.get(word)
+    if number is not None:
+        j = i + 1
+    elif word in ("first", "second") and _word(tokens, i + 1) == "half":
+        number, j = (1 if word == "first" else 2), i + 2
+    if number is None:
+        return None
+    while _word(tokens, j) in ("of", "in", "the", "year", "/"):
+        j += 1
+    year = _year_of(tokens, j)
+    if year is None:
+        return None
+    start = date(year, 1 if number == 1 else 7, 1)
+    return j + 1, Span(start, date(year, 7, 1) if number == 1 else date(year + 1, 1, 1), f"H{number} {year}")
 
 
 def _month_year(tokens: tuple[Token, ...], i: int, today: date | None) -> tuple[int, Span] | None:
@@ -164,6 +187,9 @@ def _months_back(day: date, months: int) -> date:
 
 
 def _decade(tokens: tuple[Token, ...], i: int, today: date | None) -> tuple[int, Span] | None:
+    named = _DECADES.get(_word(tokens, i))
+    if named is not None:
+        return i + 1, Span(date(named, 1, 1), date(named + 10, 1, 1), f"{named} to {named + 9}")
     year = _year_of(tokens, i)
     if year is None or year % 10 or _word(tokens, i + 1) != "s" or tokens[i + 1].start != tokens[i].end:
         return None

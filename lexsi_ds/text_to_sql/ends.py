@@ -70,6 +70,9 @@ def _superlative(parser: Parser, i: int, *, descending: bool) -> int:
         return found
     if parser.kind(stop) == "new" and any(g.grain for g in parser.draft.groups):
         stop += 1
+    if parser.is_named(stop, "verb") and not parser.is_named(stop, "entity") and parser.is_named(stop + 1, "entity"):
+        parser.draft.verbs.append(parser.items[stop])
+        stop += 1
     fn: Fn | None = None
     if parser.kind(i) in ("most", "least"):
         stop = max(stop, values(parser, stop))

@@ -27,8 +27,26 @@ _FRAGMENT = 4
 """Most names and functions of a question that is taken as a part of the one before."""
 
 
-def is_followup(draft: Draft, items: tuple[Item, ...]) -> bool:
+_POINTING = frozenset({"that", "they", "those", "these", "them", "it"})
+
+
+def points_back(items: tuple[Item, ...]) -> bool:
+    """Whether a question speaks of what was just shown: "how many are they", "how many customers is that"."""
+    for i, item in enumerate(items):
+        if item.kind == "stop" and item.words[0] in _POINTING:
+            before = items[i - 1].kind if i else ""
+            after = items[i + 1].kind if i + 1 < len(items) else "mark"
+            if (before == "be" and after in ("mark", "stop")) or (before in ("of", "with") and item.words[0] == "those"):
+                return True
+    return False
+
+
+def is_followup(draft: Draft, items: tuple[Item, ...], *, pointing: bool = False) -> bool:
     """Whether a draft only changes a query: its groups, restrictions, order, function or figure."""
+    if pointing and (draft.measures or draft.pending or draft.share) and not (draft.lists or draft.which or draft.columns):
+        return True
+    if items and items[0].kind == "only" and draft.entities and draft.filters and not (draft.measures or draft.columns or draft.lists):
+        return True
     whole = draft.lists or draft.share or draft.which or draft.roles or draft.relation or draft.counted or draft.when
     if whole and not (draft.lists and (draft.order or draft.limit) and not (draft.entities or draft.columns)):
         return False
@@ -50,13 +68,20 @@ def settle(draft: Draft, names: Names, values: ValueIndex, previous: Analytic, i
     if previous.logical is None:
         raise NotUnderstood(("the question",), "there is no earlier query to change")
     before = Logical.model_validate(previous.logical)
-    if draft.entities and not (draft.measures or draft.columns):
+    if draft.entities and not (draft.measures or draft.columns) and items[0].kind != "only":
         return _other_rows(draft, names, values, before)
     if not before.measures:
         return _of_list(draft, names, values, before)
     if before.per or before.place or any(m.window for m in before.measures):
         raise NotUnderstood(("the question",), "the earlier question is too involved to change by a few words; ask it whole")
     work = resolver_on(draft, names, values, before)
+    for item in draft.entities:
+        if work.scope.distance(work.entity_table(item)) is None:
+            raise NotUnderstood((item.text,), "they are not among what the question before is about")
+    if draft.columns and any(i.kind == "only" for i in items):
+        raise NotUnderstood(tuple(i.text for i in draft.columns), "it does not say which values are meant")
+    if draft.share:
+        raise NotUnderstood(("percentage",), "it does not say of what whole")
     found = settle_groups(work)
     adds = draft.adds
     kept_groups = [d for d in before.dimensions if all(d.ref != n.ref or d.grain != n.grain for n in found)]
@@ -79,7 +104,7 @@ def settle(draft: Draft, names: Names, values: ValueIndex, previous: Analytic, i
             "order": order,
         }
     )
-    if query == before:
+    if query == before and not draft.order:
         raise NotUnderstood(("the question",), "it changes nothing in the question before")
     return Settled(query, work.scope.said, work.evidence, None, ordered=bool(draft.order))
 

@@ -272,6 +272,10 @@ def _of_column(r: Resolver, ask: MeasureAsk, target: Item, column: ColumnModel, 
     _check_meaning(r, ask, column)
     r.note(f"{ask.cue} {target.text}".strip(), f"{ask.fn} of {column.table}.{column.name}")
     label = measure_label(ask.fn, column.label)
+    if ask.fn == "quantile":
+        part = float(ask.cue) / 100
+        label = f"{ask.cue.removesuffix('.0')}th percentile of {column.label}"
+        return Measure(fn="quantile", name=slug(f"p {label}"), label=label, ref=ref, unit=column.unit, part=part)
     if conditions.has_zero(r, column):
         there = Predicate(ref=ref, test=">", values=("0",), text="")
         r.scope.said.append(f"rows whose {column.label} is 0 left out")

@@ -203,6 +203,11 @@ class Parser:
         if kind == "zeros" and self.draft.count_per is not None:
             self.draft.zeros = True
             return i + 1
+        if kind == "number" and self.kind(i + 1) == "percentile" and 0 < (self.items[i].value or 0) < 100:
+            stop = self.skip(i + 2, "of")
+            if self.is_named(stop, "column"):
+                self.draft.measures.append(MeasureAsk("quantile", self.items[stop], cue=str(self.items[i].value)))
+                return stop + 1
         if kind == "too":
             self.draft.adds = True
             return i + 1
@@ -235,7 +240,7 @@ class Parser:
             self.draft.pending += fns
             self.draft.counted = self.items[stop]
             return i + 1
-        targets, stop = self.list_of(stop, "column", "entity", "metric", "role")
+        targets, stop = self.list_of(stop, "column", "entity", "metric", "role", compounds=kind != "count")
         if not targets:
             asked = self.items[i].text.casefold() == "how much"
             self.draft.pending.append("how much" if asked else fns[0])
@@ -248,7 +253,7 @@ class Parser:
         """ "number of women": the value is a filter, and what is counted comes later or is its table."""
         return kind == "count" and self.is_named(i, "value", "segment") and not self.is_named(i, "entity", "role")
 
-    def list_of(self, i: int, *kinds: str) -> tuple[list[tuple[Item, Item | None]], int]:
+    def list_of(self, i: int, *kinds: str, compounds: bool = False) -> tuple[list[tuple[Item, Item | None]], int]:
         """Names joined by commas and "and", each with what it belongs to. Stops before a name of another kind."""
         found: list[tuple[Item, Item | None]] = []
         stop = i
@@ -257,7 +262,7 @@ class Parser:
             of, after = belongs_to(self, stop, after)
             if of is None and item.text.endswith("'s") and self.is_named(after, "column", "entity"):
                 of, item, after = item, self.items[after], after + 1
-            elif of is None and self._is_compound(item, after):
+            elif compounds and of is None and self._is_compound(item, after):
                 of, item, after = item, self.items[after], after + 1
             found.append((item, of))
             stop = after

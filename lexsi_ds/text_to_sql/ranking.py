@@ -132,7 +132,7 @@ def _has_column(subject: Item, figure: Item) -> bool:
 def ranked_groups(r: Resolver) -> list[GroupAsk]:
     """What a ranking or a bare "regions by number of accounts" groups by: the noun that is not counted."""
     draft = r.draft
-    figures = draft.measures or [o for o in draft.order if o.fn not in (None, "count") and o.target is not None]
+    figures = draft.measures or [o for o in draft.order if o.fn is not None and o.target is not None]
     if draft.groups or draft.which is not None or not figures:
         return []
     for items in (draft.entities, draft.columns):

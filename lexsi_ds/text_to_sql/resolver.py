@@ -89,6 +89,7 @@ class Resolver:
         self._count_belongings()
         deals.gather(self)
         whens.settle(self)
+        self._asked_of_the_end()
         self._per_itself()
         self._not_per_one()
         counts_per.move_filters(self)
@@ -111,6 +112,17 @@ class Resolver:
                 draft.filters.append(
                     FilterAsk("exists", (ask.target,), test=ask.test, numbers=(ask.number,), text=ask.text)
                 )
+
+    def _asked_of_the_end(self) -> None:
+        """ "in which region was the smallest loan given": something of the one row at the end."""
+        draft = self.draft
+        aims = [o.target for o in draft.order if o.target is not None and o.fn is None]
+        if draft.which is None or draft.which.of("entity") or not draft.which.of("column") or draft.measures or draft.groups:
+            return
+        if len(aims) == 1 and aims[0].of("entity") and not aims[0].of("column") and self.entity_table(aims[0]) == self.base:
+            draft.columns.append(draft.which)
+            draft.which = None
+            draft.rows = True
 
     def _per_itself(self) -> None:
         """ "average price per house", "across all sales": each row by itself, so nothing is grouped."""
@@ -185,6 +197,7 @@ class Resolver:
             self._base_of_counted,
             self._base_of_nouns,
             self._base_of_filters,
+            self._base_of_groups,
         ):
             found = find()
             if found is not None:
@@ -253,7 +266,10 @@ class Resolver:
         counted = self.draft.counted
         if counted is not None and len({s.table for s in counted.of("value", "segment")}) == 1:
             return counted.of("value", "segment")[0].table
-        tables = {s.table for f in self.draft.filters for i in f.items[:1] for s in i.of("value", "segment")}
+        plain = [f for f in self.draft.filters if not f.owned and f.kind != "exists"] or self.draft.filters
+        tables = {s.table for f in plain for i in f.items[:1] for s in i.of("value", "segment")}
+        if not tables:
+            tables = {s.table for f in plain if f.kind == "key" for i in f.items for s in i.of("entity")}
         if not tables:
             tables = {s.table for f in self.draft.filters if f.column for s in f.column.of("column", "verb", "hint")}
         return next(iter(tables)) if len(tables) == 1 else None
@@ -273,6 +289,14 @@ class Resolver:
         """Everything named beside a figure."""
         values = [i for f in self.draft.filters for i in f.items if f.kind != "exists"]
         return [i for i in (*self._nouns(), *self.draft.columns, *self.draft.roles, *values) if i != item]
+
+    def _base_of_groups(self) -> str | None:
+        """ "share of each status within each region": rows of the first group's own table."""
+        draft = self.draft
+        if not (draft.share_each or draft.pending == ["count"]) or not draft.groups or draft.groups[0].target is None:
+            return None
+        tables = {s.table for s in draft.groups[0].target.of("column")}
+        return tables.pop() if len(tables) == 1 else None
 
     def entity_table(self, item: Item) -> str:
         people = {p.name for p in self.model.paths}

@@ -18,7 +18,7 @@ _PIECE = re.compile(
     r"|(?P<abbreviation>\b(?:i\.\s?e\.|e\.\s?g\.|vs\.))"
     r"|(?P<date>\d{4}-\d{2}(?:-\d{2})?(?!\d))"
     r"|(?P<code>(?=[0-9-]*[A-Za-z])[A-Za-z]*\d+[A-Za-z0-9]*(?:-[A-Za-z0-9]+)+)"
-    r"|(?P<number>(?:(?<!\S)-(?=\d))?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?))(?P<scale>\s?(?:k|m|mn|bn|thousand|million|billion)(?![A-Za-z]))?"
+    r"|(?P<number>(?:(?<!\S)-(?=\d))?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?P<ordinal>(?:st|nd|rd|th)\b)?)(?P<scale>\s?(?:k|m|mn|bn|thousand|million|billion)(?![A-Za-z]))?"
     r"|(?P<top>top)(?=\d)"
     r"|(?P<word>[^\W\d]\w*(?:['’][^\W\d_]+)?|['’]s\b)"
     r"|(?P<mark>[^\s])",
@@ -112,7 +112,7 @@ def _of_match(match: re.Match[str]) -> list[Token]:
         inner = text[1:-1]
         return [Token(inner, fold(inner), fold(inner), "quoted", start, end)]
     if match["number"]:
-        value = float(match["number"].replace(",", "")) * SCALES.get((match["scale"] or "").strip().casefold(), 1)
+        value = float(match["number"].removesuffix(match["ordinal"] or "").replace(",", "")) * SCALES.get((match["scale"] or "").strip().casefold(), 1)
         return [Token(text, fold(text), fold(text), "number", start, end, value=value)]
     if match["abbreviation"]:
         bare = re.sub(r"[.\s]", "", fold(text))

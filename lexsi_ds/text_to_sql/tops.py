@@ -46,7 +46,7 @@ def inner_groups(r: Resolver) -> list[GroupAsk]:
 def _ranked_noun(r: Resolver) -> list[GroupAsk]:
     """ "top 3 districts per region by number of accounts": the noun right after the number is what is ranked."""
     draft = r.draft
-    if draft.limit is None and draft.place is None:
+    if draft.limit is None and draft.place is None and not draft.top_one:
         return []
     counted = [m.target for m in draft.measures if m.target is not None]
     for item in list(draft.entities):
