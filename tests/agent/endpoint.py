@@ -12,6 +12,14 @@ from typing import Any
 Entry = str | dict[str, Any] | int | Callable[[dict[str, Any]], str]
 
 
+class Cut(str):
+    """A reply that the endpoint ended at its longest length."""
+
+
+class Raw(str):
+    """A body that is sent as it stands."""
+
+
 class Endpoint:
     """Answers each chat completion with the next entry: a text, a dict (as JSON text), a status, or a function of the request."""
 
@@ -55,6 +63,10 @@ class Endpoint:
                 if isinstance(entry, int):
                     self._send(entry, {"error": {"message": "no"}})
                     return
+                if isinstance(entry, Raw):
+                    self._send_bytes(200, entry.encode())
+                    return
+                finish = "length" if isinstance(entry, Cut) else "stop"
                 text = entry(body) if callable(entry) else entry if isinstance(entry, str) else json.dumps(entry)
                 self._send(
                     200,
@@ -64,14 +76,16 @@ class Endpoint:
                         "created": 0,
                         "model": body["model"],
                         "choices": [
-                            {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
+                            {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text}}
                         ],
                         "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
                     },
                 )
 
             def _send(self, status: int, body: dict[str, Any]) -> None:
-                data = json.dumps(body).encode()
+                self._send_bytes(status, json.dumps(body).encode())
+
+            def _send_bytes(self, status: int, data: bytes) -> None:
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(data)))
