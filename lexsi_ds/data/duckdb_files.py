@@ -6,7 +6,9 @@ as Arrow. Must never: attach a stranger's database to the connection that may re
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -39,12 +41,9 @@ def read_duckdb(
         for name, is_view in names:
             try:
                 made.append((name, _read(con, source, name, free_name(name, taken), limits, most)))
-            except duckdb.Error as error:
-                if not is_view:
-                    raise BadInput(
-                        "A table of this DuckDB file cannot be read.", where=f"{shown}: {name}", to_do="Export it as Parquet."
-                    ) from error
-                notes.append(f"The view {name} of {shown} cannot be read here and was left out.")
+            except (duckdb.Error, BadInput) as error:
+                why = f": {error}" if isinstance(error, BadInput) else ""
+                notes.append(f"The {'view' if is_view else 'table'} {name} of {shown} cannot be read here and was left out{why}.")
     if not made:
         raise BadInput("No table of this DuckDB file can be read.", where=shown, to_do="Export them as Parquet.")
     return made, notes
@@ -64,25 +63,39 @@ def _read(
     limit = f" LIMIT {most}" if most is not None else ""
     described = source.execute(f"DESCRIBE SELECT * FROM main.{quoted(name)}").fetchall()
     check_width(Path(name), len(described), limits)
-    parts = ", ".join(_plain(row[0], row[1]) for row in described)
-    reader = source.execute(f"SELECT {parts} FROM main.{quoted(name)}{limit}").to_arrow_reader(_BATCH)
     table = scratch_name(con)
-    con.register("_duckdb_rows", reader)
-    try:
-        con.execute(f"CREATE TABLE {table} AS SELECT * FROM _duckdb_rows")
-    finally:
-        con.unregister("_duckdb_rows")
     names, notes = unique_names([row[0] for row in described])
+    try:
+        _copy(con, source, f"SELECT {_columns(described)} FROM main.{quoted(name)}{limit}", table)
+    except duckdb.Error:
+        huge = [row[0] for row in described if "HUGEINT" in row[1]]
+        if not huge:
+            raise
+        _copy(con, source, f"SELECT {_columns(described, huge_as='VARCHAR')} FROM main.{quoted(name)}{limit}", table)
+        notes.append(f"{', '.join(huge)} came over as text: its numbers are too long to be held exactly.")
     arrived = [row[0] for row in con.execute(f"DESCRIBE {table}").fetchall()]
     selected = ", ".join(f"{quoted(a)} AS {quoted(n)}" for a, n in zip(arrived, names, strict=True))
     return Loaded(new, f"SELECT {selected} FROM {table}", {"format": "duckdb", "table": name}, tuple(notes))
 
 
-def _plain(name: str, kind: str) -> str:
+def _copy(con: duckdb.DuckDBPyConnection, source: duckdb.DuckDBPyConnection, select: str, table: str) -> None:
+    reader = source.execute(select).to_arrow_reader(_BATCH)
+    con.register("_duckdb_rows", reader)
+    try:
+        con.execute(f"CREATE OR REPLACE TABLE {table} AS SELECT * FROM _duckdb_rows")
+    finally:
+        con.unregister("_duckdb_rows")
+
+
+def _columns(described: Sequence[tuple[Any, ...]], huge_as: str = "DECIMAL(38, 0)") -> str:
+    return ", ".join(_plain(row[0], row[1], huge_as) for row in described)
+
+
+def _plain(name: str, kind: str, huge_as: str) -> str:
     """Types that Arrow does not carry, or that nothing above knows, as the nearest that are."""
     column = quoted(name)
     if kind == "HUGEINT" or kind == "UHUGEINT":
-        return f"CAST({column} AS DECIMAL(38, 0)) AS {column}"
+        return f"CAST({column} AS {huge_as}) AS {column}"
     if kind.startswith(("ENUM", "BIT", "UUID", "UNION", "INTERVAL", "VARINT", "BIGNUM", "JSON", "TIME WITH")):
         return f"CAST({column} AS VARCHAR) AS {column}"
     return column

@@ -23,7 +23,7 @@ from lexsi_ds.data.plan import options_for
 from lexsi_ds.data.readers import Limits, Loaded, read_parquet, read_text, text_parts
 from lexsi_ds.data.several import said
 from lexsi_ds.data.sniff import SUFFIXES, TEXT_SUFFIXES, FileKind, file_kind, find_files, table_name
-from lexsi_ds.data.sqlite_files import read_sqlite
+from lexsi_ds.data.sqlite_files import read_sqlite_file
 from lexsi_ds.errors import BadInput
 
 HEAD_BYTES = 4 << 20
@@ -99,8 +99,8 @@ class Reader:
         options = options_for(self.options, item.file, item.member)
         match item.kind:
             case "sqlite":
-                made = read_sqlite(con, item.path, self.limits, taken)
-                return [self._chosen(item, _inner(item, str(t.options["table"])), t) for t in made], []
+                made, notes = read_sqlite_file(con, item.path, item.shown, self.limits, taken)
+                return [self._chosen(item, _inner(item, str(t.options["table"])), t) for t in made], notes
             case "duckdb":
                 tables, notes = read_duckdb(con, item.path, item.shown, self.limits, taken, most=most)
                 return [self._chosen(item, _inner(item, name), t) for name, t in tables], notes

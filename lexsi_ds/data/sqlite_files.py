@@ -18,6 +18,7 @@ from lexsi_ds.data.dialect import unique_names
 from lexsi_ds.data.infer import TextColumn, infer_columns
 from lexsi_ds.data.readers import Limits, Loaded, check_width, literal, quoted, scratch_name
 from lexsi_ds.data.sniff import free_name
+from lexsi_ds.data.sqlite_rows import copy_rows, open_sqlite
 from lexsi_ds.errors import BadInput, LexsiError
 
 _PACKAGE = "duckdb_extension_sqlite_scanner"
@@ -49,6 +50,26 @@ def read_sqlite(
     return [_read_table(con, path, name, free_name(name, taken), limits) for name in names]
 
 
+def read_sqlite_file(
+    con: duckdb.DuckDBPyConnection, path: Path, shown: str, limits: Limits, taken: set[str]
+) -> tuple[list[Loaded], list[str]]:
+    """Every table and view that can be read, and notes on those that cannot. Raises BadInput when none can."""
+    con.execute(f"LOAD {literal(str(extension_path()))}")
+    names = _table_names(con, path)
+    if not names:
+        raise BadInput("This SQLite file has no table.", where=path.name, to_do="Choose another file.")
+    made: list[Loaded] = []
+    errors: list[BadInput] = []
+    for name in names:
+        try:
+            made.append(_read_table(con, path, name, free_name(name, taken), limits))
+        except BadInput as error:
+            errors.append(error)
+    if not made:
+        raise errors[0]
+    return made, [f"Left out of {shown}, as it cannot be read: {error}" for error in errors]
+
+
 def _table_names(con: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
     try:
         rows = con.execute(f"SELECT type, name FROM sqlite_scan({literal(str(path))}, 'sqlite_master')").fetchall()
@@ -68,12 +89,13 @@ def _read_table(
     notes: list[str] = []
     try:
         if _undeclared(path, source):
-            _copy_as_text(con, path, scan, table, source)
+            _copy_as_text(con, scan, table)
         else:
             con.execute(f"CREATE TABLE {table} AS SELECT * FROM {scan}")
     except duckdb.Error:
-        _copy_as_text(con, path, scan, table, source)
-        notes.append("Some values are not of their column's declared type; all types were found from the values.")
+        notes += _copied_otherwise(con, path, scan, table, source)
+    except sqlite3.Error as error:
+        raise _unreadable(path, source) from error
     described = con.execute(f"DESCRIBE {table}").fetchall()
     check_width(path, len(described), limits)
     names, said = unique_names([row[0] for row in described])
@@ -91,17 +113,29 @@ def _read_table(
 
 def _undeclared(path: Path, source: str) -> bool:
     """Whether a column has no declared type, as those that a view computes: the scanner takes them for bytes."""
-    with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
+    with contextlib.closing(open_sqlite(path)) as db:
         return any(not row[0] for row in db.execute("SELECT type FROM pragma_table_info(?)", [source]))
 
 
-def _copy_as_text(con: duckdb.DuckDBPyConnection, path: Path, scan: str, table: str, source: str) -> None:
+def _copy_as_text(con: duckdb.DuckDBPyConnection, scan: str, table: str) -> None:
     con.execute("SET sqlite_all_varchar = true")
     try:
         con.execute(f"CREATE TABLE {table} AS SELECT * FROM {scan}")
-    except duckdb.Error as error:
-        raise BadInput(
-            "A table of this SQLite file cannot be read.", where=f"{path.name}: {source}", to_do="Export it as CSV."
-        ) from error
     finally:
         con.execute("SET sqlite_all_varchar = false")
+
+
+def _copied_otherwise(con: duckdb.DuckDBPyConnection, path: Path, scan: str, table: str, source: str) -> list[str]:
+    """A table of which the scanner refuses a value: as text, else row by row; returns what is to be said."""
+    with contextlib.suppress(duckdb.Error):
+        _copy_as_text(con, scan, table)
+        return ["Some values are not of their column's declared type; all types were found from the values."]
+    try:
+        return copy_rows(con, path, source, table)
+    except (sqlite3.Error, duckdb.Error, UnicodeDecodeError) as error:
+        raise _unreadable(path, source) from error
+
+
+def _unreadable(path: Path, source: str) -> BadInput:
+    what = "A table of this SQLite file cannot be read."
+    return BadInput(what, where=f"{path.name}: {source}", to_do="Export it as CSV, or repair what it refers to.")

@@ -5,6 +5,7 @@ A file that is cut, grown or replaced under a reader gives a table that never wa
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -43,6 +44,8 @@ def _state(file: Path) -> _State | None:
     journal, only which file it is; None when it is gone."""
     try:
         about = file.stat()
+        if not stat.S_ISREG(about.st_mode):  # a pipe would never answer
+            return about.st_dev, about.st_ino
         with file.open("rb") as opened:
             if opened.read(len(_SQLITE)) == _SQLITE:
                 return about.st_dev, about.st_ino
