@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PORT ?= 8501
 
-.PHONY: run test test-fast test-slow kills lint bench questions mutations docs clean
+.PHONY: run test test-fast test-slow kills lint bench questions live-model mutations docs clean
 
 $(VENV)/.run: requirements.txt
 	$(PYTHON) -m venv $(VENV)
@@ -57,6 +57,12 @@ questions: $(VENV)/.dev
 	  $(BIN)/python -m bench.cases $(SHARED)/cases/questions.jsonl --data $(SHARED)/data && \
 	  $(BIN)/python -m bench.bird $(SHARED)/data/bird_financial_half.json --data $(SHARED)/data; \
 	else echo "$(SHARED) is not there: only the demo bank's questions ran."; fi
+
+# A small sample with the language model that LEXSI_DS_LLM_BASE_URL and LEXSI_DS_LLM_MODEL name; LEXSI_DS_LLM_PLANS=true lets it choose the steps too.
+live-model: $(VENV)/.dev
+	@test -n "$$LEXSI_DS_LLM_BASE_URL" -a -n "$$LEXSI_DS_LLM_MODEL" || { echo "Set LEXSI_DS_LLM_BASE_URL and LEXSI_DS_LLM_MODEL first."; exit 2; }
+	LEXSI_DS_LLM_PLANS=$${LEXSI_DS_LLM_PLANS:-false} $(BIN)/python -m bench.pkdd --show all --limit 2 \
+	  --kind simple --kind joins --kind ambiguous --kind unanswerable
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m scripts.write_docs

@@ -154,9 +154,10 @@ def _planner_chip(app: Application, actor: Actor) -> None:
     label = app.planner_label()
     with st.popover(plain(label, 26), type="tertiary", icon=":material/account_tree:", key="frame-planner-chip"):
         if app.settings.llm_configured:
+            does = "plans the steps and writes" if app.settings.llm_plans else "writes"
             st.markdown(
-                f"**{plain(label)}** plans the steps. Questions, column names and short previews go to its endpoint; "
-                "the rows themselves stay here."
+                f"**{plain(label)}** {does} SQL, beside the offline parser. Questions, names, codes and short previews "
+                "go to its endpoint; the rows themselves stay here."
             )
         else:
             st.markdown(

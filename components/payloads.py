@@ -79,6 +79,13 @@ def _text_to_sql(artifact: ArtifactLike, key: str) -> None:
     elif reading.get("kind") == "predictive":
         for line in task_lines(TaskSpec.model_validate(reading["task"])):
             st.markdown(line)
+    written = reading.get("written")
+    if written:
+        st.caption(
+            f"{'Compared with' if reading.get('logical') else 'Written by'} {plain(written['by'], 60)}: {written['agreed']} of "
+            f"{written['asked']} drafts agree, {written['repairs']} repairs, {written['tokens']:,} tokens, "
+            f"{figures.seconds(written['seconds'])}"
+        )
     evidence = reading.get("evidence") or []
     if evidence:
         frame = pd.DataFrame([{"Words": e["words"], "Became": e["became"]} for e in evidence])
