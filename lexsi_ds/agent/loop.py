@@ -292,6 +292,8 @@ class _Run:
             state = "refused"
         if state == "answered" and self._ctx.cache.get("_abstained") and not self._done.has_result:
             state = "cannot_answer"
+        if state == "answered" and (read := self._ctx.cache.get("_last_reading")) is not None:
+            self._ctx.session.previous = read
         if text:
             self._emit(ev.Delta(text=text))
         return self.end(state, text, suggestions=decision.suggestions, offer=decision.offer)

@@ -289,6 +289,20 @@ def test_a_planning_model_that_fails_leaves_the_run_to_the_offline_planner(
     assert any("could not plan this" in c and "status 500" in c for c in end.caveats)
 
 
+def test_a_follow_up_of_a_models_answer_goes_to_the_model_with_that_answer(application, demo_handle, tmp_path: Path) -> None:
+    script: list[Entry] = [wrote(RIGHT), wrote(RIGHT_TOO), "Fine.", *["NONE: no"] * 3]
+    with Endpoint(script) as endpoint:
+        ctx = context(application, demo_handle, tmp_path)
+        ctx.llm = LLMClient(endpoint.url, "scripted", retries=0)
+        assert done(list(AgentLoop(OfflinePlanner(ctx), sink=MemorySink()).stream(UNKNOWN, ctx))).state == "answered"
+        later = context(application, demo_handle, tmp_path, ctx.session)
+        later.llm = ctx.llm
+        loop = AgentLoop(OfflinePlanner(later), sink=MemorySink())
+        assert done(list(loop.stream("and by year?", later))).state == "cannot_answer"
+    text = endpoint.requests[-1]["messages"][1]["content"]
+    assert "the answer before this question" in text and RIGHT in text
+
+
 def test_without_a_model_nothing_is_said_of_one(application, demo_handle, tmp_path: Path) -> None:
     ctx = context(application, demo_handle, tmp_path)
     events = list(application.answering.loop(ctx).stream(KNOWN, ctx))

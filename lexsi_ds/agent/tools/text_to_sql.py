@@ -78,12 +78,18 @@ def read_question(question: str, mode: Literal["analytic", "predictive", "auto"]
             ctx.knowledge.model,
             ctx.knowledge.values,
             ctx.query,
-            previous=ctx.recall("previous"),
+            previous=_changeable(ctx),
             context=ctx.hints,
             mode=mode,
         )
         known[question, mode] = parsed if mode == "predictive" else _with_model(question, parsed, ctx)
     return known[question, mode]
+
+
+def _changeable(ctx: AgentContext) -> Reading | None:
+    """The last reading, where the parser can change it: not one that a model wrote."""
+    previous: Reading | None = ctx.recall("previous")
+    return previous if isinstance(previous, Analytic) and previous.logical is not None else None
 
 
 def _with_model(question: str, parsed: Reading, ctx: AgentContext) -> Reading:
@@ -99,7 +105,9 @@ def _with_model(question: str, parsed: Reading, ctx: AgentContext) -> Reading:
             run=lambda sql, seconds: ctx.sql.run(data, sql, cancel=ctx.cancel, timeout_s=seconds),
             stop=ctx.cancel.check,
         )
-        background = Known(about.model, about.graph, about.values, ctx.hints, lambda sql: bool(masked_columns(sql, data)))
+        background = Known(
+            about.model, about.graph, about.values, ctx.hints, lambda sql: bool(masked_columns(sql, data)), ctx.recall("previous")
+        )
         found = settle(question, parsed, ctx.llm, bench, background, ctx.budget, _chosen(ctx))
         if found.note:
             ctx.cache.setdefault("_notes", []).append(found.note)

@@ -14,6 +14,7 @@ from lexsi_ds.knowledge.model import Relationship, RolePath, SemanticModel, Veri
 from lexsi_ds.llm.quoting import quote_data
 from lexsi_ds.text_to_sql.model.linking import LinkedValue
 from lexsi_ds.text_to_sql.model.slice import SchemaSlice
+from lexsi_ds.text_to_sql.reading import Analytic
 from lexsi_ds.text_to_sql.sqltext import ident, text_literal
 
 SYSTEM = """\
@@ -49,6 +50,8 @@ class Material:
     instructions: str
     hints: str
     today: date | None
+    before: Analytic | None = None
+    """What was answered before this question, which may refer to it."""
 
     def text(self) -> str:
         """The message: blocks of data, then the question."""
@@ -67,6 +70,9 @@ class Material:
             blocks.append(quote_data("notes of the owner of the data", self.instructions[:_LONGEST_HINTS]))
         if self.hints:
             blocks.append(quote_data("notes beside the question", self.hints[:_LONGEST_HINTS]))
+        if self.before is not None:
+            said = f"{self.before.reading}\n{self.before.sql}"
+            blocks.append(quote_data("the answer before this question, which it may refer to", said))
         today = f"\nToday is {self.today}, the latest date in the data." if self.today else ""
         return "\n\n".join(blocks) + f"{today}\n\nQuestion: {self.question}"
 

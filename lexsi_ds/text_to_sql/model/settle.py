@@ -91,4 +91,5 @@ def _material(question: str, bench: Bench, known: Known, linked: tuple[LinkedVal
         instructions=known.model.instructions,
         hints=known.hints,
         today=bench.handle.today,
+        before=known.previous if isinstance(known.previous, Analytic) else None,
     ).text()

@@ -35,6 +35,8 @@ class Known:
     hints: str
     hidden: Callable[[str], bool]
     """Whether a query touches a masked column, so that nothing of its result may be said."""
+    previous: Reading | None = None
+    """The conversation's last reading, which the question may refer to."""
 
 
 @dataclass(frozen=True)
