@@ -49,7 +49,8 @@ def copy_rows(con: duckdb.DuckDBPyConnection, path: Path, source: str, table: st
         odd = _Odd()
         rows = db.execute(f"SELECT {', '.join(kept)} FROM {asked}")
         while batch := rows.fetchmany(_BATCH):
-            made = [[v if blob else _text(v, odd) for v in column] for column, blob in zip(zip(*batch, strict=True), blobs, strict=True)]
+            cells = zip(zip(*batch, strict=True), blobs, strict=True)
+            made = [[v if blob else _text(v, odd) for v in column] for column, blob in cells]
             con.register("_sqlite_rows", pa.table(made, schema=schema))
             con.execute(f"INSERT INTO {table} SELECT * FROM _sqlite_rows")
             con.unregister("_sqlite_rows")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from charset_normalizer import from_bytes
 
+from lexsi_ds.data.code_pages import EUROPEAN, european
 from lexsi_ds.errors import BadInput
 
 _CHUNK = 4 << 20
@@ -27,14 +28,11 @@ _MAGIC = (
     (b"BZh", "a bzip2 archive"), (b"\xfd7zXZ", "an xz archive"), (b"\x28\xb5\x2f\xfd", "a zstd archive"),
     (b"ARROW1", "an Arrow file"), (b"\x7fELF", "a program"), (b"MZ\x90", "a program"),
 )  # fmt: skip
+_MARKUP = (b"<!doctype html", b"<html", b"<?xml", b"<head")
 _CONTROL = bytes(set(range(32)) - {9, 10, 12, 13, 27})
 _CANDIDATES = ["cp1252", "cp1250", "iso8859_2", "cp1251", "cp1253", "cp1254", "shift_jis", "gb18030", "big5", "euc_kr"]
-_EUROPEAN = ("cp1250", "cp1252", "iso8859_2", "cp1254")
 _WHOLE_WORDS = ("cp1251", "cp1253")
-_CP1250_SZ, _ISO_SZ = b"\x8a\x9a\x8e\x9e", b"\xa9\xb9\xae\xbe"
-_CP1250_ONLY = b"\xec\xcc\xb3\xb9\xbf\x9c\x9d\x9f\xbe"
-"""ě, ł, ą, ż, ś, ť, ź and ľ: in western code pages rare letters or signs."""
-_TELLING = 0.05
+_MOSTLY = 0.9
 _NON_ASCII_LINE = re.compile(rb"[^\n]*[\x80-\xff][^\n]*\n?")
 
 
@@ -86,6 +84,8 @@ def prepare(path: Path, scratch: Path, encoding: str | None = None) -> TextFile:
         if scan.line_ends <= 1 and not scan.nul and not scan.cr:
             return TextFile(path, used, max(scan.crlf, scan.lf))
         return _rewrite(path, scratch, used, scan)
+    if known in (None, "utf-8", "utf-8-sig") and not scan.valid_utf8 and _is_mostly_utf8(bytes(scan.foreign)):
+        return _rewrite(path, scratch, known or "utf-8", scan, mend=True)
     if known is not None:
         return _rewrite(path, scratch, known, scan)
     return _rewrite(path, scratch, guess_encoding(bytes(scan.foreign)), scan)
@@ -107,6 +107,11 @@ def refuse_binary(path: Path, head: bytes) -> None:
     for magic, what in _MAGIC:
         if head.startswith(magic):
             raise BadInput(f"This is {what}, not a text file.", where=path.name, to_do=to_do)
+    if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:60].lower().startswith(_MARKUP):
+        raise BadInput(
+            "This is a web page or XML, not a table.", where=path.name,
+            to_do="If it was downloaded, the page may have asked for a login; get the file itself, or save it as CSV.",
+        )  # fmt: skip
     controls = len(head) - len(head.translate(None, _CONTROL))
     if controls > max(2, len(head) * 0.002):
         raise BadInput("This is a binary file, not text.", where=path.name, to_do=to_do)
@@ -115,31 +120,33 @@ def refuse_binary(path: Path, head: bytes) -> None:
 def guess_encoding(sample: bytes) -> str:
     """The likeliest single-byte or East Asian encoding of lines that are not UTF-8."""
     letters = re.sub(rb"[\x00-\x7f]+", b"", sample)
-    if len(set(letters)) <= 2:  # a degree sign or a single accent tells nothing; the commonest it is
-        return "cp1252"
+    if len(set(letters)) <= 2:  # too little for other alphabets
+        return european(letters)
     best = from_bytes(sample, cp_isolation=_CANDIDATES).best()
-    if best is None or best.encoding in _EUROPEAN or (best.encoding in _WHOLE_WORDS and not _in_words(sample)):
-        return _european(letters)
+    if best is None or best.encoding in EUROPEAN or (best.encoding in _WHOLE_WORDS and not _in_words(sample)):
+        return european(letters)
     return best.encoding
+
+
+def _is_mostly_utf8(sample: bytes) -> bool:
+    """Whether nearly all lines with bytes beyond ASCII are UTF-8: then a few bytes are wrong, not the encoding."""
+    lines = [line for line in sample.split(b"\n") if not line.isascii()]
+    good = sum(_is_utf8(line) for line in lines)
+    return good >= 2 and good >= _MOSTLY * len(lines)
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _in_words(sample: bytes) -> bool:
     """Whether letters beyond ASCII stand together, as in Russian and Greek, rather than among Latin ones, as in Czech."""
     runs = re.findall(rb"[\x80-\xff]+", sample)
     return sum(len(run) for run in runs if len(run) > 2) >= 0.5 * sum(map(len, runs))
-
-
-def _european(letters: bytes) -> str:
-    """Central or western European, told by letters that only one of them has often: š, ž and ě against none of these."""
-
-    def share(codes: bytes) -> float:
-        return sum(letters.count(code) for code in codes) / len(letters)
-
-    if share(_CP1250_SZ) >= _TELLING:
-        return "cp1250"
-    if share(_ISO_SZ) >= _TELLING and not share(bytes(range(0x80, 0xA0))):
-        return "iso8859_2"
-    return "cp1250" if share(_CP1250_ONLY) >= _TELLING else "cp1252"
 
 
 def _wide(head: bytes) -> str | None:
@@ -185,16 +192,23 @@ def _scan(path: Path) -> _Scan:
     return scan
 
 
-def _rewrite(path: Path, scratch: Path, encoding: str, scan: _Scan) -> TextFile:
-    """A copy in UTF-8 with ``\\n`` as line end. Single bytes that the encoding does not know fall back to Latin-1."""
+def _rewrite(path: Path, scratch: Path, encoding: str, scan: _Scan, *, mend: bool = False) -> TextFile:
+    """A copy in UTF-8 with ``\\n`` as line end. Single bytes that the encoding does not know fall back to Latin-1; with
+    ``mend``, bytes that are wrong in a file of UTF-8 become �."""
     copy = scratch / f"{len(list(scratch.iterdir()))}.utf8"
     wide = encoding.replace("_", "-").lower().startswith(("utf-16", "utf-32"))
-    lines = nul = 0
+    lines = nul = first = marks = 0
+    errors = "replace" if mend else "strict"
     try:
-        with path.open(encoding=encoding, newline=None) as source, copy.open("w", encoding="utf-8", newline="\n") as to:
+        with path.open(encoding=encoding, errors=errors, newline=None) as source, copy.open(
+            "w", encoding="utf-8", newline="\n"
+        ) as to:
             while text := source.read(_CHUNK):
                 nul += text.count("\x00")
                 text = text.replace("\x00", "")
+                if mend and (found := text.count("\ufffd")):
+                    first = first or 1 + lines + text.count("\n", 0, text.index("\ufffd"))
+                    marks += found
                 lines += text.count("\n")
                 to.write(text)
     except LookupError as error:
@@ -209,6 +223,11 @@ def _rewrite(path: Path, scratch: Path, encoding: str, scan: _Scan) -> TextFile:
     notes = []
     if not encoding.startswith("utf"):
         notes.append(f"Read as {encoding}, a guess from its letters; if some look wrong, choose the encoding.")
+    if mend:
+        notes.append(
+            f"{marks:,} place{'s are' if marks > 1 else ' is'} no UTF-8 (the first on line {first:,}) and shown as �; "
+            "all else was read as UTF-8."
+        )
     if nul:
         notes.append(f"{nul:,} NUL byte{'s' * (nul > 1)} left out.")
     return TextFile(copy, encoding, lines, tuple(notes))

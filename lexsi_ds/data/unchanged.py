@@ -1,6 +1,7 @@
 """Whether files stayed as they were while they were read: same file, same size, same time of last change.
 
-A file that is cut, grown or replaced under a reader gives a table that never was in any file. Must never: change one, or take one for changed that only its reader touched.
+A file that is cut, grown or replaced under a reader gives a table that never was in any file. Must never: change one, or
+take one for changed that only its reader touched.
 """
 
 from __future__ import annotations
