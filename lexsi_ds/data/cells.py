@@ -6,7 +6,7 @@ Must never: decide a type, or change a value.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import duckdb
 
@@ -111,6 +111,8 @@ def count_forms(at: CellTable, table: str, columns: Sequence[TextColumn]) -> dic
     if adorned:
         bared = _count_once(at, table, adorned, bared=True)
         result |= {raw: forms for raw, forms in bared.items() if forms.is_number and forms.one_sign}
+        mixed = {raw: forms.signs for raw, forms in bared.items() if forms.is_number and not forms.one_sign}
+        result |= {raw: replace(result[raw], mixed=signs) for raw, signs in mixed.items()}
     return result
 
 
@@ -151,7 +153,9 @@ def _count_parts() -> dict[str, str]:
     parts = {
         "blank": count("t = ''"), "words": count("word"), "filled": count("filled"), "integer": matches(INTEGER),
         "zero": matches(LEADING_ZERO), "long": matches(LONG), "big": matches(BIG), "truth": matches(TRUTH), "phone": matches(PHONE),
-        "adorned": matches(ADORNED), "eight": matches(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])"),
+        "adorned": matches(ADORNED),
+        "worded": matches(r"\d{1,2}\.?[ -]\p{L}{3,12}\.?,?[ -]\d{4}"),
+        "eight": matches(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])"),
     }  # fmt: skip
     for i, style in enumerate(STYLES):
         parts[f"style{i}"] = matches(style.pattern)

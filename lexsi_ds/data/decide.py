@@ -10,11 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lexsi_ds.data.forms import DATE_FORMS, STYLES, Style
+from lexsi_ds.data.forms import DATE_FORMS, STYLES, Style, moment
 from lexsi_ds.data.plan import Suggestion
 
 _NEARLY = 0.9
-_LEAST_NEARLY = 8
+_FEW, _NEARLY_OF_FEW = 8, 0.6
+_LEAST_EIGHT = 3
+_CELL = "\x00cell"
 _DATE_WORDS = ("date", "datum", "day", "datetime", "dt", "fecha", "tag", "jour")
 
 
@@ -60,6 +62,8 @@ class Forms:
     n: Mapping[str, int]
     bared: bool = False
     signs: tuple[str, ...] = ()
+    mixed: tuple[str, ...] = ()
+    """Signs of a column that is all numbers, but in several currencies, or in percent and not."""
 
     @property
     def filled(self) -> int:
@@ -166,7 +170,7 @@ def _decide(raw: str, name: str, f: Forms, hints: Hints, habits: _Habits) -> Dec
     if f.all("phone"):
         return Decision("VARCHAR", notes=(f"{name} was kept as text: its numbers begin with a plus, as telephone numbers do.",))
     if f.all("integer"):
-        return Decision("BIGINT", STYLES[0], bared=f.bared, notes=_sign_note(name, f))
+        return Decision("BIGINT", STYLES[0], bared=f.bared, notes=_sign_note(name, f), suggestions=_eight_digits(name, f))
     if f.n["long"] and f.n["long"] + f.n["style0"] >= f.filled:
         return Decision("VARCHAR", notes=(f"{name} was kept as text: its numbers are too long to be held exactly.",))
     if f.styles:
@@ -175,7 +179,25 @@ def _decide(raw: str, name: str, f: Forms, hints: Hints, habits: _Habits) -> Dec
         return Decision("BOOLEAN")
     if f.dates:
         return _date(raw, name, f, hints, habits)
-    return Decision("VARCHAR", nearly=_nearly(f))
+    return Decision("VARCHAR", notes=_why_text(name, f), nearly=_nearly(f))
+
+
+def _eight_digits(name: str, f: Forms) -> tuple[Suggestion, ...]:
+    """Numbers that are all dates written as year, month and day: suggested, as their column's name does not say so."""
+    if f.filled < _LEAST_EIGHT or not f.all("eight"):
+        return ()
+    said = f"{name} may be dates written as year, month, day (20240131); the numbers were kept."
+    return (Suggestion(kind="type", column=name, values=("date",), count=f.filled, said=said),)
+
+
+def _why_text(name: str, f: Forms) -> tuple[str, ...]:
+    """Why values stay text that look like numbers or dates to a reader."""
+    if f.mixed:
+        what = "some are in percent and some are not" if "%" in f.mixed else f"amounts are in {' and '.join(filter(None, f.mixed))}"
+        return (f"{name} was kept as text: {what}.",)
+    if f.all("worded"):
+        return (f"{name} was kept as text: its dates have names of months that are not English.",)
+    return ()
 
 
 def _number(name: str, f: Forms, hints: Hints, habits: _Habits) -> Decision:
@@ -268,16 +290,15 @@ def _order_by_habit(hints: Hints, habits: _Habits) -> tuple[str | None, str]:
 
 def _nearly(f: Forms) -> tuple[str, ...]:
     """Tests for the form that most values have, when it is nearly all of them."""
-    if f.filled < _LEAST_NEARLY:
-        return ()
+    least = max(2.0, (_NEARLY if f.filled >= _FEW else _NEARLY_OF_FEW) * f.filled)
     best = max(range(len(STYLES)), key=lambda i: f.n[f"style{i}"])
-    if f.n[f"style{best}"] >= _NEARLY * f.filled and not f.n["zero"]:
+    if f.n[f"style{best}"] >= least and not f.n["zero"]:
         pattern = STYLES[best].pattern.replace("'", "''").replace("{", "{{").replace("}", "}}")
         return (f"regexp_full_match({{t}}, '{pattern}')",)
     dates = max(DATE_FORMS, key=lambda d: f.n[f"date:{d}"])
-    if f.n[f"date:{dates}"] >= _NEARLY * f.filled:
-        pattern = DATE_FORMS[dates].pattern.replace("{", "{{").replace("}", "}}")
-        return (f"regexp_full_match({{t}}, '{pattern}')",)
+    if f.n[f"date:{dates}"] >= least:
+        made = moment(_CELL, dates).replace("{", "{{").replace("}", "}}").replace(_CELL, "{t}")
+        return (f"({made}) IS NOT NULL",)  # the form alone would take the 30th of February for a date
     return ()
 
 
@@ -293,6 +314,7 @@ def _forced(raw: str, f: Forms, kind: str, hints: Hints, habits: _Habits) -> Dec
         order = hints.order_of(raw) or habits.date_order
         names = [d for d, form in DATE_FORMS.items() if form.order in (None, order) and f.n[f"date:{d}"]]
         names = names or [d for d in DATE_FORMS if f.n[f"date:{d}"]] or ["number" if f.is_number else "iso"]
+        names = ["eight", *names] if f.n["eight"] else names
         names.sort(key=lambda d: -f.n.get(f"date:{d}", 0))
         return Decision("TIMESTAMP", dates=tuple(names), date_order=order, forced=kind)
     if kind == "boolean":

@@ -187,7 +187,7 @@ def _score(rows: list[list[str]]) -> tuple[float, int, float]:
         return 0.0, 1, 0.0
     counts = Counter(len(row) for row in rows)
     width = max(counts, key=lambda w: (counts[w] * (w - 1) / w, w))
-    if width < 2:
+    if width < 2 or (counts[width] == 1 and len(rows) > 2):  # one comma in a text makes no column
         return 0.0, 1, counts[width] / len(rows)
     start = next(i for i, row in enumerate(rows) if len(row) == width)
     share = counts[width] / (len(rows) - start)

@@ -213,6 +213,8 @@ def _read(con: duckdb.DuckDBPyConnection, text: Path, name: str, scratch: Path, 
     dialect = sniff_dialect(file, ".csv", dict(options) | {"delimiter": ",", "quote": '"', "escape": '"'})
     raw = load_rows(con, text, file, dialect, scratch)
     loaded = type_raw(con, name, raw, hints_of(options, None), options)
+    if len(dialect.columns) == 2 and dialect.unnamed[1] and len(loaded.columns) == 1:  # the second is only there to be cut by
+        loaded = replace(loaded, notes=tuple(n for n in loaded.notes if "neither a name nor a value" not in n))
     facts = {"header": dialect.header, "header_lines": list(dialect.header_lines), "skip": dialect.first_line - 1}
     loaded.options.update({"format": "excel", **facts})
     return loaded

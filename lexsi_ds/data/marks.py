@@ -97,6 +97,8 @@ def _is_masked(words: tuple[str, ...], facts: Facts) -> bool:
         return False
     if _has(words, _MASKED_PAIRS) or words in _MASKED_WHOLE or any(w in _MASKED_WORDS for w in words):
         return not facts.sample or not all(v.strip().lower() in _YES_NO for v in facts.sample)
+    if facts.sample and sum(map(_is_card_number, facts.sample)) >= _SAMPLE_SHARE * len(facts.sample):
+        return True
     if facts.family != "text" or not facts.sample:
         return False
     if _share(_EMAIL, facts.sample) >= _SAMPLE_SHARE:
@@ -129,6 +131,15 @@ def _is_key(words: tuple[str, ...], facts: Facts) -> bool:
 def _unique(facts: Facts) -> bool:
     """No value twice, in a table of some size."""
     return facts.rows >= 20 and facts.distinct == facts.rows - facts.nulls and facts.nulls == 0
+
+
+def _is_card_number(value: str) -> bool:
+    """Whether digits are those of a payment card: its length, and the check digit that one number in ten has by chance."""
+    digits = re.sub(r"[ -]", "", value)
+    if not re.fullmatch(r"[2-6]\d{12,18}", digits):
+        return False
+    pairs = [int(d) * (2 if i % 2 else 1) for i, d in enumerate(reversed(digits))]
+    return sum(d - 9 if d > 9 else d for d in pairs) % 10 == 0
 
 
 def _share(pattern: re.Pattern[str], sample: tuple[str, ...]) -> float:
