@@ -14,7 +14,7 @@ from typing import Any
 from lexsi_ds.data.sniff import SUFFIXES
 from lexsi_ds.errors import BadInput
 
-READER = 2
+READER = 3
 """Raise it when files would be read differently: sources cached by an older reader are then read again."""
 _HASHED_BYTES = 200 << 20
 """Files up to this size are hashed; larger ones count by size and time of last change."""
