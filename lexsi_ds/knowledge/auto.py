@@ -21,7 +21,7 @@ from lexsi_ds.knowledge.distinct import distinct_values, quoted
 from lexsi_ds.knowledge.flags import metrics_of, outcomes_of
 from lexsi_ds.knowledge.formulas import formulas_of
 from lexsi_ds.knowledge.model import ColumnModel, Disambiguation, Relationship, SemanticModel, TableModel
-from lexsi_ds.knowledge.roles import role_nouns
+from lexsi_ds.knowledge.roles import role_nouns, self_nouns
 from lexsi_ds.knowledge.stored import stored_as
 from lexsi_ds.knowledge.words import plural, singular, split_name
 
@@ -45,6 +45,7 @@ def automatic_model(
     links = with_relations(_relationships(handle, tables, values), handle, tables, relations)
     links = [_with_nouns(link, tables) for link in links]
     own = own_links(handle, tables, relations)
+    own = (*own, *_self_links(handle, tables, values, {(r.child, r.child_column) for r in (*own, *links)}))
     linked = {(r.child, r.child_column) for r in (*links, *own)}
     columns = [
         c.model_copy(update={"role": "link", "additive": False}) if (c.table, c.name) in linked and c.role != "key" else c
@@ -209,6 +210,32 @@ def _relationships(handle: DatasetHandle, tables: list[TableModel], values: Valu
                         )
                     )
     return found
+
+
+def _self_links(
+    handle: DatasetHandle, tables: list[TableModel], values: ValueReader, known: set[tuple[str, str]]
+) -> tuple[Relationship, ...]:
+    """Links of a table to itself by a name that says so and values that bear it out: ``manager_id`` in a table of employees."""
+    found = []
+    for model in tables:
+        table = handle.table(model.name)
+        if table is None or model.key is None:
+            continue
+        key = table.column(model.key)
+        if key is None:
+            continue
+        for column in table.columns:
+            nouns = self_nouns(column.name, model.label)
+            if not nouns or (table.name, column.name) in known or column.name == model.key or column.family != key.family:
+                continue
+            if _contained(table, column, table, key, values):
+                found.append(
+                    Relationship(
+                        child=table.name, child_column=column.name, parent=table.name, parent_column=key.name,
+                        role=f"the {model.label}'s {nouns[0]}", nouns=nouns,
+                    )
+                )
+    return tuple(found)
 
 
 def _own_key(child: Table, column: Column, tables: list[TableModel]) -> bool:

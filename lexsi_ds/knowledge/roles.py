@@ -15,6 +15,7 @@ _SAME_ROLE: dict[str, tuple[str, ...]] = {
     "report": _BOSS, "reports": _BOSS, "manager": _BOSS, "mgr": _BOSS, "supervisor": _BOSS, "boss": _BOSS, "superior": _BOSS,
     "rep": ("representative",), "buyer": ("purchaser",), "seller": ("vendor",),
 }  # fmt: skip
+_OF_ITSELF = frozenset({"parent", "referrer", "predecessor", "successor"})
 _LITTLE = frozenset({"to", "by", "of", "the", "fk", "ref"})
 
 
@@ -33,3 +34,13 @@ def role_nouns(column: str, parent_words: Sequence[str]) -> tuple[str, ...]:
     if others is _BOSS:
         return (said, *(b for b in _BOSS if b != said))
     return (said, *(" ".join([*words[:-1], other]) for other in others))
+
+
+def self_nouns(column: str, label: str) -> tuple[str, ...]:
+    """What another row of the same table is called, where a key's name says that one is meant: ``manager_id``, ``parent_id``."""
+    words = [w for w in split_name(column) if w not in th.KEY_ENDINGS and w not in _LITTLE]
+    if len(words) != 1 or split_name(column) == tuple(words):
+        return ()
+    if _SAME_ROLE.get(words[0]) is _BOSS:
+        return (words[0], *(b for b in _BOSS if b != words[0]))
+    return (words[0], f"{words[0]} {label}") if words[0] in _OF_ITSELF else ()

@@ -49,7 +49,7 @@ def _said(tagged: Tagged) -> tuple[Item, ...]:
     return tuple(i for i in tagged.items if i.kind not in ("stop", "mark"))
 
 
-_NOISE = frozenset("level levels type types category categories kind kinds rating ratings score".split())
+_NOISE = frozenset(["level", "levels", "type", "types", "category", "categories", "kind", "kinds", "rating", "ratings", "score"])
 """Nouns that add nothing behind a column's name: education level."""
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lexsi_ds.knowledge.model import ColumnModel, TableModel
 from lexsi_ds.knowledge.thesaurus import NO, PEOPLE, YES
 from lexsi_ds.knowledge.words import fold, singular
-from lexsi_ds.text_to_sql import subqueries, units
+from lexsi_ds.text_to_sql import bosses, subqueries, units
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import FilterAsk
 from lexsi_ds.text_to_sql.joins import routes
@@ -71,6 +71,8 @@ def _predicates(r: Resolver, ask: FilterAsk) -> list[Predicate]:
         return [_days(r, ask)]
     if ask.kind == "key":
         return [_key(r, ask)]
+    if ask.kind == "boss":
+        return [bosses.filled(r, ask)]
     if ask.kind == "part":
         return [_part(r, ask)]
     if ask.kind == "called":

@@ -13,6 +13,7 @@ from lexsi_ds.text_to_sql.draft import Draft, FilterAsk
 from lexsi_ds.text_to_sql.logical import Fn, Logical, Measure, Predicate
 from lexsi_ds.text_to_sql.sqltext import Names
 from lexsi_ds.text_to_sql.tagger import Item
+from lexsi_ds.text_to_sql.wording import slug
 from lexsi_ds.text_to_sql.writer import write
 
 if TYPE_CHECKING:
@@ -73,7 +74,9 @@ def move_filters(r: Resolver) -> None:
         elif f.kind == "exists" or (f.kind == "value" and r.base in tables):
             continue
         else:
-            raise NotUnderstood((f.text,), f"it is not clear whether it is said of {ask.counted.text} or of {ask.each.text}")
+            raise NotUnderstood(
+                (f.text,), f"it is not clear whether it is said of {ask.counted.text} or of {ask.each.text}"
+            )
     draft.filters = [f for f in draft.filters if f not in inner]
     r.count_inner = tuple(inner)
 
@@ -83,15 +86,17 @@ def measure(r: Resolver) -> list[Measure]:
     ask = r.draft.count_per
     if ask is None:
         return []
-    found = r.belonging(FilterAsk("exists", (ask.counted,), test=">=", numbers=(1.0,), inner=r.count_inner, text=ask.text))
+    found = r.belonging(
+        FilterAsk("exists", (ask.counted,), test=">=", numbers=(1.0,), inner=r.count_inner, text=ask.text)
+    )
     if len(found) != 1 or found[0].sub is None:
         raise NotUnderstood((ask.text,), "one does not belong to the other")
     base, counted = r.model.table(r.base), r.model.table(r.entity_table(ask.counted))
     said = ", ".join(t.text for t in found[0].sub.filters if t.text)
     label = f"{_LABELS[ask.fn]} number of {counted.plural}{f' ({said})' if said else ''} per {base.label}"
     r.note(ask.text, label)
-    return [Measure(fn=ask.fn, name=f"{_LABELS[ask.fn]}_number_of_{'_'.join(counted.plural.split())}", label=label, ref=found[0].ref,
-                    sub=found[0].sub)]  # fmt: skip
+    name = slug(f"{_LABELS[ask.fn]} number of {counted.plural}")
+    return [Measure(fn=ask.fn, name=name, label=label, ref=found[0].ref, sub=found[0].sub)]
 
 
 def check_none(draft: Draft, query: Logical, names: Names, run: Callable[[str], pd.DataFrame]) -> None:
@@ -101,11 +106,17 @@ def check_none(draft: Draft, query: Logical, names: Names, run: Callable[[str], 
         return
     sub = next((m.sub for m in query.measures if m.sub is not None), None)
     own = next((m.ref for m in query.measures if m.sub is not None), None)
-    if sub is None or own is None or any(f.test == "exists" and f.sub is not None and f.sub.table == sub.table for f in query.filters):
+    if (
+        sub is None
+        or own is None
+        or any(f.test == "exists" and f.sub is not None and f.sub.table == sub.table for f in query.filters)
+    ):
         return
     none = Predicate(ref=own, test="not exists", sub=sub)
     count = Measure(fn="count", name="n", label="n")
-    empty = int(run(write(Logical(table=query.table, measures=(count,), filters=(*query.filters, none)), names))["n"].iloc[0])
+    empty = int(
+        run(write(Logical(table=query.table, measures=(count,), filters=(*query.filters, none)), names))["n"].iloc[0]
+    )
     if empty:
         base, counted = names.model.table(query.table), names.model.table(sub.table)
         raise Ambiguous(
@@ -113,4 +124,3 @@ def check_none(draft: Draft, query: Logical, names: Names, run: Callable[[str], 
             (f"{base.label} with {counted.plural}", f"{base.label}, counting those without any"),
             f"{empty:,} {base.plural} have no {counted.plural}",
         )
-

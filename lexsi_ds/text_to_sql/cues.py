@@ -45,5 +45,6 @@ NEXT_WORDS = frozenset(_BOOK["next"])
 GRAINS = {
     "year": "year", "yearly": "year", "annually": "year", "annual": "year", "years": "year", "calendar": "year",
     "month": "month", "monthly": "month", "months": "month", "quarter": "quarter", "quarterly": "quarter", "quarters": "quarter",
-    "decade": "decade", "decades": "decade", "week": "week", "weekly": "week", "weeks": "week", "day": "day", "daily": "day", "days": "day", "weekday": "weekday",
+    "decade": "decade", "decades": "decade", "week": "week", "weekly": "week", "weeks": "week", "day": "day", "daily": "day",
+    "days": "day", "weekday": "weekday",
 }  # fmt: skip

@@ -30,7 +30,9 @@ def settle_deals(draft: Draft, names: Names) -> str | None:
         raise NotUnderstood(tuple(d.text for d in draft.deals), "they are told of different rows")
     rows = _rows_item(item, names, table)
     if draft.never_dealt:
-        draft.filters.append(FilterAsk("exists", (rows,), negated=True, text=item.text, late=draft.share and draft.share_noun))
+        draft.filters.append(
+            FilterAsk("exists", (rows,), negated=True, text=item.text, late=draft.share and draft.share_noun)
+        )
         return None
     if item.of("deal")[0].value == "spend":
         return _spent(draft, names, item, table)
@@ -81,8 +83,10 @@ def _spent(draft: Draft, names: Names, item: Item, table: str) -> str | None:
         draft.measures.append(MeasureAsk("rate", figure, cue=item.text))
     if draft.which is None and draft.rows:
         people = [
-            t for t in names.model.tables
-            if (t.label in PEOPLE or "person" in t.synonyms) and any(not w.back for w in routes(names.model, table, t.name))
+            t
+            for t in names.model.tables
+            if (t.label in PEOPLE or "person" in t.synonyms)
+            and any(not w.back for w in routes(names.model, table, t.name))
         ]
         nearest = sorted(people, key=lambda t: min(len(w.hops) for w in routes(names.model, table, t.name)))
         if not nearest:
@@ -106,7 +110,10 @@ def gather(r: Resolver) -> None:
         else:
             told = {(s.table, s.column) for s in ask.items[0].of("value")}
             again = 0
-            while any(told & {(s.table, s.column) for s in a.items[0].of("value")} for a in found.get((table, ask.negated, again), [])):
+            while any(
+                told & {(s.table, s.column) for s in a.items[0].of("value")}
+                for a in found.get((table, ask.negated, again), [])
+            ):
                 again += 1  # two values of one column are never of one row
             found.setdefault((table, ask.negated, again), []).append(ask)
     for (table, negated, _), asks in found.items():
@@ -136,7 +143,9 @@ def _elsewhere(r: Resolver, ask: FilterAsk) -> str | None:
         return None
     ties = {t for table in tables for t in _ties(r, table)}
     if len(ties) > 1:
-        raise Ambiguous(ask.items[0], tuple(r.model.table(t).label for t in sorted(ties)), f"{ask.text} can be told of several rows")
+        raise Ambiguous(
+            ask.items[0], tuple(r.model.table(t).label for t in sorted(ties)), f"{ask.text} can be told of several rows"
+        )
     return ties.pop() if ties else None
 
 
@@ -146,7 +155,8 @@ def _ties(r: Resolver, table: str) -> set[str]:
         return {table}
     middle = {d.of("deal")[0].table for d in r.draft.deals} or {t.name for t in r.model.tables if t.bridge}
     return {
-        m for m in middle
+        m
+        for m in middle
         if any(not w.back for w in routes(r.model, m, table)) and any(not w.back for w in routes(r.model, m, r.base))
     }
 

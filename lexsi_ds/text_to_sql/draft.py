@@ -15,7 +15,7 @@ from lexsi_ds.text_to_sql.tagger import Item
 if TYPE_CHECKING:
     from lexsi_ds.text_to_sql.counts_per import CountPer
 
-FilterKind = Literal["value", "segment", "compare", "days", "key", "exists", "versus", "filled", "part", "called"]
+FilterKind = Literal["value", "segment", "compare", "days", "key", "exists", "versus", "filled", "part", "called", "boss"]
 
 
 @dataclass(frozen=True)
@@ -123,6 +123,8 @@ class Draft:
     columns: list[Item] = field(default_factory=list)
     roles: list[Item] = field(default_factory=list)
     verbs: list[Item] = field(default_factory=list)
+    bosses: list[Item] = field(default_factory=list)
+    """Roles of the table itself that a list shows too: "together with the boss"."""
     deals: list[Item] = field(default_factory=list)
     """ "bought", "sold"."""
     never_dealt: bool = False

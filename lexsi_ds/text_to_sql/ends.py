@@ -80,7 +80,9 @@ def _superlative(parser: Parser, i: int, *, descending: bool) -> int:
         fn, stop = AGGREGATES[parser.kind(stop)], parser.skip(stop + 1, "of")
     listed = parser.draft.measures and not parser.draft.order and parser.kind(i - 1) in ("and", "mark") and fn is None
     if listed and parser.is_named(stop, "column") and parser.kind(i) in ("large", "small"):
-        parser.draft.measures.append(MeasureAsk("maximum" if descending else "minimum", parser.items[stop], cue=parser.items[i].text))
+        parser.draft.measures.append(
+            MeasureAsk("maximum" if descending else "minimum", parser.items[stop], cue=parser.items[i].text)
+        )
         return stop + 1
     if not parser.is_named(stop, "column", "entity", "metric"):
         return _superlative_behind(parser, i, descending=descending)
@@ -96,7 +98,12 @@ def _superlative_behind(parser: Parser, i: int, *, descending: bool) -> int:
     columns = parser.draft.columns
     which = parser.draft.which
     verb = parser.items[i - 1] if i else None
-    if parser.kind(i) in ("most", "least") and verb is not None and verb.of("verb") and parser.draft.verbs[-1:] == [verb]:
+    if (
+        parser.kind(i) in ("most", "least")
+        and verb is not None
+        and verb.of("verb")
+        and parser.draft.verbs[-1:] == [verb]
+    ):
         parser.draft.order.append(OrderAsk(descending, parser.draft.verbs.pop(), "sum"))
         return parser.skip(i + 1, "sum")
     last = parser.kind(i + 1) in ("", "mark") or parser.kind(parser.skip(i + 1, "and")) in ("by", "each", "which", "")
@@ -139,8 +146,15 @@ def limit(parser: Parser, i: int) -> int:
         if numbered and (_whole(parser.items[stop].value) is None or _is_percent(parser, stop + 1)):
             return i
         behind = parser.items[stop + numbered] if stop + numbered < len(parser.items) else None
-        if numbered and parser.items[i].words[0] in ("first", "last") and behind is not None and (
-            behind.kind == "grain" or is_measured(behind.text) or any(s.role == "measure" for s in behind.of("column"))
+        if (
+            numbered
+            and parser.items[i].words[0] in ("first", "last")
+            and behind is not None
+            and (
+                behind.kind == "grain"
+                or is_measured(behind.text)
+                or any(s.role == "measure" for s in behind.of("column"))
+            )
         ):
             return i  # "in the first 15 minutes" is a stretch of time and no ranking
         draft.limit = _whole(parser.items[stop].value) if numbered else 10
@@ -151,7 +165,9 @@ def limit(parser: Parser, i: int) -> int:
             draft.limit, draft.top_one = None, True
         draft.order.append(OrderAsk(parser.kind(i) == "top"))
         return stop + numbered
-    if parser.kind(i) == "place" and (parser.kind(i + 1) in (*SUPERLATIVES, "worst", "best") or parser.is_named(i + 1, "extreme")):
+    if parser.kind(i) == "place" and (
+        parser.kind(i + 1) in (*SUPERLATIVES, "worst", "best") or parser.is_named(i + 1, "extreme")
+    ):
         draft.place = _PLACES[parser.items[i].words[0]]
         return i + 1
     figure = parser.skip(i + 1, "in", "by", "of", "be")
@@ -160,7 +176,11 @@ def limit(parser: Parser, i: int) -> int:
         draft.order.append(OrderAsk(True, parser.items[figure], None if parser.items[figure].of("metric") else "sum"))
         return figure + 1
     ranked = parser.kind(i + 1) in (*SUPERLATIVES, "worst", "best") or parser.is_named(i + 1, "extreme")
-    if parser.kind(i) == "number" and (ranked or _ranked_behind(parser, i)) and _whole(parser.items[i].value) is not None:
+    if (
+        parser.kind(i) == "number"
+        and (ranked or _ranked_behind(parser, i))
+        and _whole(parser.items[i].value) is not None
+    ):
         draft.limit = _whole(parser.items[i].value)
         return i + 1
     return i
@@ -168,7 +188,13 @@ def limit(parser: Parser, i: int) -> int:
 
 def _ranked_behind(parser: Parser, i: int) -> bool:
     """ "five artists with the most tracks"."""
-    if not parser.is_named(i + 1, "entity", "column", "role") or parser.kind(i + 2) not in ("with", "by", "of", "which", "rank"):
+    if not parser.is_named(i + 1, "entity", "column", "role") or parser.kind(i + 2) not in (
+        "with",
+        "by",
+        "of",
+        "which",
+        "rank",
+    ):
         return False
     stop = parser.skip(i + 2, "with", "by", "of", "which", "rank")
     return parser.kind(stop) in (*SUPERLATIVES, "worst", "best") or parser.is_named(stop, "extreme")

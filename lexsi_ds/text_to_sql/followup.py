@@ -36,21 +36,35 @@ def points_back(items: tuple[Item, ...]) -> bool:
         if item.kind == "stop" and item.words[0] in _POINTING:
             before = items[i - 1].kind if i else ""
             after = items[i + 1].kind if i + 1 < len(items) else "mark"
-            if (before == "be" and after in ("mark", "stop")) or (before in ("of", "with") and item.words[0] == "those"):
+            if (before == "be" and after in ("mark", "stop")) or (
+                before in ("of", "with") and item.words[0] == "those"
+            ):
                 return True
     return False
 
 
 def is_followup(draft: Draft, items: tuple[Item, ...], *, pointing: bool = False) -> bool:
     """Whether a draft only changes a query: its groups, restrictions, order, function or figure."""
-    if pointing and (draft.measures or draft.pending or draft.share) and not (draft.lists or draft.which or draft.columns):
+    if (
+        pointing
+        and (draft.measures or draft.pending or draft.share)
+        and not (draft.lists or draft.which or draft.columns)
+    ):
         return True
-    if items and items[0].kind == "only" and draft.entities and draft.filters and not (draft.measures or draft.columns or draft.lists):
+    if (
+        items
+        and items[0].kind == "only"
+        and draft.entities
+        and draft.filters
+        and not (draft.measures or draft.columns or draft.lists)
+    ):
         return True
     whole = draft.lists or draft.share or draft.which or draft.roles or draft.relation or draft.counted or draft.when
     if whole and not (draft.lists and (draft.order or draft.limit) and not (draft.entities or draft.columns)):
         return False
-    changes = bool(draft.groups or draft.filters or draft.pending or draft.window or draft.order or draft.having or draft.trend)
+    changes = bool(
+        draft.groups or draft.filters or draft.pending or draft.window or draft.order or draft.having or draft.trend
+    )
     if not (draft.measures or draft.columns or draft.entities):
         return changes
     leads = bool(items) and (items[0].kind in ("and", "about") or draft.about)
@@ -73,7 +87,9 @@ def settle(draft: Draft, names: Names, values: ValueIndex, previous: Analytic, i
     if not before.measures:
         return _of_list(draft, names, values, before)
     if before.per or before.place or any(m.window for m in before.measures):
-        raise NotUnderstood(("the question",), "the earlier question is too involved to change by a few words; ask it whole")
+        raise NotUnderstood(
+            ("the question",), "the earlier question is too involved to change by a few words; ask it whole"
+        )
     work = resolver_on(draft, names, values, before)
     for item in draft.entities:
         if work.scope.distance(work.entity_table(item)) is None:
@@ -117,7 +133,9 @@ def _measures(work: Resolver, draft: Draft, before: Logical) -> list[Measure]:
         raise NotUnderstood(tuple(fns), "it names several functions")
     if draft.columns and not draft.order:
         if len(draft.columns) != 1 or main.fn in ("count", "rate", "formula"):
-            raise NotUnderstood(tuple(i.text for i in draft.columns), "it does not say what to do with it: total, average, highest")
+            raise NotUnderstood(
+                tuple(i.text for i in draft.columns), "it does not say what to do with it: total, average, highest"
+            )
         asks.append(MeasureAsk(fns.pop() if fns else main.fn, draft.columns[0]))  # type: ignore[arg-type]
     elif fns == ["count"]:
         return [work.count_rows()]
@@ -137,7 +155,13 @@ def _measures(work: Resolver, draft: Draft, before: Logical) -> list[Measure]:
 
 
 def _order(
-    work: Resolver, draft: Draft, before: Logical, measures: list[Measure], dimensions: list[Dimension], *, changed: bool
+    work: Resolver,
+    draft: Draft,
+    before: Logical,
+    measures: list[Measure],
+    dimensions: list[Dimension],
+    *,
+    changed: bool,
 ) -> tuple[tuple[Order, ...], int | None, bool]:
     """The order of the changed query: as asked, else by period, else by the figure."""
     if not dimensions:
@@ -189,12 +213,19 @@ def _of_list(draft: Draft, names: Names, values: ValueIndex, before: Logical) ->
     counts = draft.pending == ["count"]
     if draft.groups or counts:
         if before.limit is not None or before.ties:
-            raise NotUnderstood(("the question",), "the earlier answer shows only the first rows, so they are not counted")
+            raise NotUnderstood(
+                ("the question",), "the earlier answer shows only the first rows, so they are not counted"
+            )
         dimensions = tuple(settle_groups(work)) if draft.groups else ()
         count = work.count_rows()
         order = tuple(Order(name=d.name, descending=False) for d in dimensions)
         query = Logical(
-            table=before.table, joins=tuple(work.scope.joins), measures=(count,), dimensions=dimensions, filters=tests, order=order
+            table=before.table,
+            joins=tuple(work.scope.joins),
+            measures=(count,),
+            dimensions=dimensions,
+            filters=tests,
+            order=order,
         )
         return Settled(query, work.scope.said, work.evidence, None)
     if draft.pending:
@@ -208,11 +239,20 @@ def _other_rows(draft: Draft, names: Names, values: ValueIndex, before: Logical)
     counts = [m for m in before.measures if m.fn == "count" and not m.hits]
     if len(draft.entities) != 1 or len(counts) != len(before.measures) or not counts:
         raise NotUnderstood(tuple(e.text for e in draft.entities), "it does not say what to do with them")
-    if before.per or before.having or before.limit is not None or any(f.sub or f.than or f.any_of for f in before.filters):
-        raise NotUnderstood(tuple(e.text for e in draft.entities), "the earlier question is too involved to ask of other rows")
+    if (
+        before.per
+        or before.having
+        or before.limit is not None
+        or any(f.sub or f.than or f.any_of for f in before.filters)
+    ):
+        raise NotUnderstood(
+            tuple(e.text for e in draft.entities), "the earlier question is too involved to ask of other rows"
+        )
     item = draft.entities[0]
     groups = [_as_ask(d) for d in before.dimensions]
-    fresh = replace(draft, measures=[MeasureAsk("count", item, cue="how many")], groups=[*groups, *draft.groups], entities=[])
+    fresh = replace(
+        draft, measures=[MeasureAsk("count", item, cue="how many")], groups=[*groups, *draft.groups], entities=[]
+    )
     settled = resolve(fresh, names, values)
     carried = [f for f in before.filters if f.test != "days"]
     if carried or len(before.filters) > len(carried):
@@ -224,7 +264,11 @@ def _other_rows(draft: Draft, names: Names, values: ValueIndex, before: Logical)
             if test.test == "days" and table.time is not None:
                 kept.append(test.model_copy(update={"ref": work.scope.own(table.time)}))
             elif test.test != "days" and test.ref.table != before.table:
-                kept.append(test.model_copy(update={"ref": work.scope.ref(test.ref.table, test.ref.column, item, filtering=True)}))
+                kept.append(
+                    test.model_copy(
+                        update={"ref": work.scope.ref(test.ref.table, test.ref.column, item, filtering=True)}
+                    )
+                )
             else:
                 raise NotUnderstood((item.text,), f"{test.text} was said of other rows")
         update = {"filters": (*settled.query.filters, *kept), "joins": tuple(work.scope.joins)}

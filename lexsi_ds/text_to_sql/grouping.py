@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lexsi_ds.text_to_sql import conditions, ranking, tops
+from lexsi_ds.text_to_sql import bosses, conditions, ranking, tops
 from lexsi_ds.text_to_sql.doubt import NotUnderstood
 from lexsi_ds.text_to_sql.draft import GroupAsk
 from lexsi_ds.text_to_sql.logical import Dimension
@@ -88,6 +88,8 @@ def _group(r: Resolver, ask: GroupAsk) -> list[Dimension]:
         r.note(ask.text or ask.target.text, f"{ask.grain} of {column.table}.{column.name}")
         return [Dimension(ref=ref, name=slug(ask.grain), label=f"{ask.grain} of {column.label}", grain=ask.grain)]
     entity = ask.target.of("entity")
+    if ask.target.of("boss") and not (entity or ask.target.of("column")):
+        return bosses.dimensions(r, ask.target)
     if not entity and ask.target.of("role") and not ask.target.of("column"):
         return _entity_dimensions(r, ask.target, ask.target)
     if entity and not (ask.target.of("column") and any(s.table == r.base for s in ask.target.of("column"))):

@@ -63,7 +63,7 @@ def group(parser: Parser, i: int) -> int:
 
 def _names_value(parser: Parser, i: int) -> bool:
     """ "albums by Iron Maiden": whose they are, and nothing to group by."""
-    if not parser.is_named(i, "value") or parser.is_named(i, "column", "entity", "metric"):
+    if not parser.is_named(i, "value") or parser.is_named(i, "column", "entity", "metric", "boss"):
         return False
     following = parser.skip(i + 1, "and", "or", "versus")
     return following == i + 1 or not parser.is_named(following, "value")
@@ -75,11 +75,11 @@ def _one_group(parser: Parser, i: int) -> tuple[GroupAsk | None, int]:
         if parser.is_named(stop, "verb") or (parser.is_named(stop, "column") and _is_time(parser.items[stop])):
             return GroupAsk(parser.items[stop], grain, text=parser.items[i].text), stop + 1  # type: ignore[arg-type]
         return GroupAsk(None, grain, text=parser.items[i].text), i + 1  # type: ignore[arg-type]
-    if parser.is_named(i, "value") and not parser.is_named(i, "column", "entity"):
+    if parser.is_named(i, "value") and not parser.is_named(i, "column", "entity", "boss"):
         return _opposites(parser, i)
     if parser.is_named(i, "hint") and parser.kind(i + 1) == "grain" and any(s.role == "time" for s in parser.items[i].of("hint")):
         return GroupAsk(parser.items[i], GRAINS.get(parser.items[i + 1].words[0]), text=parser.items[i].text), i + 2  # type: ignore[arg-type]
-    if not parser.is_named(i, "column", "entity", "role"):
+    if not parser.is_named(i, "column", "entity", "role", "boss"):
         return None, i
     item, stop = parser.items[i], i + 1
     of, stop = belongs_to(parser, i, stop)

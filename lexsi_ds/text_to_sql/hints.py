@@ -20,7 +20,10 @@ _IS = re.compile(
     r"|denotes|represents|indicates)\b|=)\s*(?P<meaning>\S.{0,200}?)\s*$",
     re.IGNORECASE | re.DOTALL,
 )
-_RATIO = re.compile(r"^number of (?P<noun>[\w ]+?)(?P<rest> (?:with|in|that|which|who|whose|where)\b.+?)\s*/\s*number of (?P<all>[\w ]+?)$", re.I)
+_RATIO = re.compile(
+    r"^number of (?P<noun>[\w ]+?)(?P<rest> (?:with|in|that|which|who|whose|where)\b.+?)\s*/\s*number of (?P<all>[\w ]+?)$",
+    re.I,
+)
 _ARTICLE = re.compile(r"^(?:the|a|an|all|any)\s+", re.IGNORECASE)
 _MOST = 200
 
@@ -78,7 +81,9 @@ def _names_something(words: str, lexicon: Lexicon) -> bool:
 
 def _quoted(words: str, lexicon: Lexicon) -> str:
     folded = tuple(re.findall(r"[a-z0-9]+", fold(words)))
-    values = any(s.kind == "value" for s in (*lexicon.senses(folded), *lexicon.senses(tuple(singular(w) for w in folded))))
+    values = any(
+        s.kind == "value" for s in (*lexicon.senses(folded), *lexicon.senses(tuple(singular(w) for w in folded)))
+    )
     return f'"{words}"' if values else words
 
 

@@ -25,8 +25,8 @@ from lexsi_ds.text_to_sql.reading import Analytic, CannotAnswer, Clarify, Eviden
 from lexsi_ds.text_to_sql.sqltext import Names
 from lexsi_ds.text_to_sql.suggest import suggestions
 from lexsi_ds.text_to_sql.tagger import tag
-from lexsi_ds.text_to_sql.tokens import tokenise
 from lexsi_ds.text_to_sql.task_draft import TaskDraft
+from lexsi_ds.text_to_sql.tokens import tokenise
 
 Mode = Literal["analytic", "predictive", "auto"]
 _LONGEST = 4_000

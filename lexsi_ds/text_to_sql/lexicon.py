@@ -15,7 +15,21 @@ from lexsi_ds.text_to_sql.cues import CUES
 from lexsi_ds.text_to_sql.joins import via_of
 
 SenseKind = Literal[
-    "entity", "column", "value", "segment", "metric", "role", "outcome", "verb", "rows", "extreme", "hint", "house", "deal", "pay"
+    "entity",
+    "column",
+    "value",
+    "segment",
+    "metric",
+    "role",
+    "outcome",
+    "verb",
+    "rows",
+    "extreme",
+    "hint",
+    "house",
+    "deal",
+    "pay",
+    "boss",
 ]
 
 
@@ -35,7 +49,24 @@ class Sense:
     """Of a column: what it is, as the semantic model says."""
 
 
-_LENGTHS = frozenset("length duration time playing running total minute minutes second seconds millisecond milliseconds hour hours".split())
+_LENGTHS = frozenset(
+    [
+        "length",
+        "duration",
+        "time",
+        "playing",
+        "running",
+        "total",
+        "minute",
+        "minutes",
+        "second",
+        "seconds",
+        "millisecond",
+        "milliseconds",
+        "hour",
+        "hours",
+    ]
+)
 _ARTICLES = frozenset({"the", "a", "an"})
 
 
@@ -79,6 +110,9 @@ class Lexicon:
         for words, hits in values.entries():
             for hit in hits:
                 self._put(words, Sense("value", hit.table, hit.column, hit.value, hit.label))
+        for link in model.hierarchies:
+            for text in link.nouns:
+                self._add(text, Sense("boss", link.parent, link.child_column, via_of(link), link.role))
         self._add_deals()
         self._add_pay()
         self._stems = self._hints()
@@ -93,7 +127,17 @@ class Lexicon:
         """ "pay", "bill": verbs of figures that are charges; they count only beside such a figure or its comparison."""
         for column in self.model.columns:
             words = set(split_name(column.name)) | set(column.label.split())
-            charged = column.role == "measure" and words & {"charge", "charges", "fee", "fees", "bill", "fare", "payment", "payments", "premium"}
+            charged = column.role == "measure" and words & {
+                "charge",
+                "charges",
+                "fee",
+                "fees",
+                "bill",
+                "fare",
+                "payment",
+                "payments",
+                "premium",
+            }
             for word in ("pay", "pays", "paid", "paying", "bill", "billed", "charge", "charged") if charged else ():
                 if not any(s.kind != "pay" for s in self.senses((word,))):
                     self._put((word,), Sense("pay", column.table, column.name, label=column.label, role=column.role))

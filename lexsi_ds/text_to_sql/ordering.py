@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lexsi_ds.knowledge.model import ColumnModel
+from lexsi_ds.text_to_sql import bosses
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import Draft, OrderAsk
 from lexsi_ds.text_to_sql.logical import Dimension, Measure, Order, Ref
@@ -78,7 +79,9 @@ def _ask_which_figure(r: Resolver, ask: OrderAsk) -> None:
     choices = [f"{end} average {label}", f"{end} {'maximum' if ask.descending else 'minimum'} {label}"]
     if columns[0].additive:
         choices.append(f"{end} total {label}")
-    raise Ambiguous(target, tuple(choices), f"several rows stand behind each group, so {target.text} can be told in several ways")
+    raise Ambiguous(
+        target, tuple(choices), f"several rows stand behind each group, so {target.text} can be told in several ways"
+    )
 
 
 def _measure_meant(r: Resolver, ask: OrderAsk, measures: list[Measure]) -> Measure | None:
@@ -105,7 +108,13 @@ def order_rows(r: Resolver) -> tuple[list[Order], int | None, bool, list[Dimensi
         raise NotUnderstood(("second",), "it does not say by what the place is taken")
     lookup = bool(draft.columns) and finds_rows(r)
     if not (
-        lookup or draft.filters or draft.lists or draft.which is not None or draft.order or draft.limit is not None
+        lookup
+        or draft.bosses
+        or draft.filters
+        or draft.lists
+        or draft.which is not None
+        or draft.order
+        or draft.limit is not None
     ):
         noun = table.plural
         item = next((e for e in draft.entities if e.of("entity")), None)
@@ -124,6 +133,7 @@ def order_rows(r: Resolver) -> tuple[list[Order], int | None, bool, list[Dimensi
     for item in draft.columns:
         shown.append(r.column_of(item))
         r.note(item.text, f"{shown[-1][0].table}.{shown[-1][0].name}")
+    others = [d for item in draft.bosses for d in bosses.dimensions(r, item)]
     orders: list[Order] = []
     ask = next((o for o in draft.order if o.target is not None), draft.order[0] if draft.order else None)
     if ask is not None:
@@ -133,7 +143,7 @@ def order_rows(r: Resolver) -> tuple[list[Order], int | None, bool, list[Dimensi
         r.note(ask.target.text if ask.target else "order", f"ordered by {column.table}.{column.name}")
     if len(shown) <= 1 + bool(table.names) and not draft.columns and ask is None:
         shown += [_own(r, c.name) for c in r.model.of_table(r.base) if not c.masked and c.role != "link"]
-    columns = _dimensions(shown)
+    columns = [*_dimensions(shown), *others]
     key = next((c.name for c in columns if c.ref.column == table.key and c.ref.table == r.base), None)
     ties = ask is not None and draft.limit is None and ask.target is not None
     orders += [
@@ -146,7 +156,11 @@ def order_rows(r: Resolver) -> tuple[list[Order], int | None, bool, list[Dimensi
 
 def _ids(r: Resolver) -> list[str]:
     """The column that tells rows apart by its name where no column does so for certain."""
-    found = [c.name for c in r.model.of_table(r.base) if c.name.casefold() in ("id", f"{r.base.casefold()}_id") and not c.masked]
+    found = [
+        c.name
+        for c in r.model.of_table(r.base)
+        if c.name.casefold() in ("id", f"{r.base.casefold()}_id") and not c.masked
+    ]
     if len(found) != 1:
         raise NotUnderstood(tuple(r.draft.ids), f"{r.model.table(r.base).plural} have no column for it")
     return found
@@ -203,7 +217,9 @@ def _row_column(r: Resolver, ask: OrderAsk, columns: list[Item]) -> tuple[Column
         column, ref = r.column_of(target)
         if column.table != r.base and column.table not in r.mentioned and column.role == "measure":
             owner = r.model.table(column.table)
-            raise NotUnderstood((target.text,), f"{column.label} is known per {owner.label}, not per {r.model.table(r.base).label}")
+            raise NotUnderstood(
+                (target.text,), f"{column.label} is known per {owner.label}, not per {r.model.table(r.base).label}"
+            )
         return column, ref
     table = r.model.table(r.base)
     if target is not None and target.of("entity") and ask.fn is None:
@@ -211,7 +227,11 @@ def _row_column(r: Resolver, ask: OrderAsk, columns: list[Item]) -> tuple[Column
         if len(worded) == 1:
             return _own(r, worded[0].name)
         if ask.word in _TIMES and table.time is not None:
-            dated = [c.label for c in r.model.of_table(r.base) if c.role == "time" or ("year" in c.label.split() and c.role == "measure")]
+            dated = [
+                c.label
+                for c in r.model.of_table(r.base)
+                if c.role == "time" or ("year" in c.label.split() and c.role == "measure")
+            ]
             if len(dated) > 1 and not r.draft.verbs:
                 raise NotUnderstood((ask.word,), f"{table.plural} have several dates: {', '.join(dated)}")
             return _own(r, table.time)

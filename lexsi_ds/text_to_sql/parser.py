@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from lexsi_ds.text_to_sql import belongings, clauses, counts_per, ends, groups, nested, value_clauses, windows
+from lexsi_ds.text_to_sql import belongings, bosses, clauses, counts_per, ends, groups, nested, value_clauses, windows
 from lexsi_ds.text_to_sql.cues import GRAINS
 from lexsi_ds.text_to_sql.draft import Draft, FilterAsk, GroupAsk, MeasureAsk, OrderAsk
 from lexsi_ds.text_to_sql.logical import Fn
@@ -65,6 +65,7 @@ class Parser:
         rules: tuple[Callable[[int], int], ...] = (
             self.take_window,
             self.take_bands,
+            self.take_boss,
             self.take_owning,
             self.take_happened,
             self.take_versus,
@@ -129,7 +130,9 @@ class Parser:
         rules = (self.take_versus, self.take_comparison, self.take_date, self.take_value)
         while stop < len(self.items):
             self.draft = Draft()
-            for rule, start in ((r, s) for s in (stop, self.skip(stop, "in", "of", "be", "which", "with")) for r in rules):
+            for rule, start in (
+                (r, s) for s in (stop, self.skip(stop, "in", "of", "be", "which", "with")) for r in rules
+            ):
                 after = rule(start)
                 if after > start and self.draft.filters and replace(self.draft, filters=[]) == Draft():
                     break
@@ -150,6 +153,9 @@ class Parser:
 
     def take_bands(self, i: int) -> int:
         return windows.bands(self, i)
+
+    def take_boss(self, i: int) -> int:
+        return bosses.clause(self, i)
 
     def take_owning(self, i: int) -> int:
         return belongings.owning(self, i)
@@ -214,7 +220,11 @@ class Parser:
         if kind == "about":
             self.draft.about = True
             return i + 1
-        if kind == "not" and self.is_named(self.skip(i + 1, "be"), "deal", "hint") and not self.is_named(i + 1, "value"):
+        if (
+            kind == "not"
+            and self.is_named(self.skip(i + 1, "be"), "deal", "hint")
+            and not self.is_named(i + 1, "value")
+        ):
             return i + 1
         if kind not in AGGREGATES:
             return i
@@ -260,9 +270,9 @@ class Parser:
         while self.is_named(stop, *kinds):
             item, after = self.items[stop], stop + 1
             of, after = belongs_to(self, stop, after)
-            if of is None and item.text.endswith("'s") and self.is_named(after, "column", "entity"):
-                of, item, after = item, self.items[after], after + 1
-            elif compounds and of is None and self._is_compound(item, after):
+            if (of is None and item.text.endswith("'s") and self.is_named(after, "column", "entity")) or (
+                compounds and of is None and self._is_compound(item, after)
+            ):
                 of, item, after = item, self.items[after], after + 1
             found.append((item, of))
             stop = after
@@ -274,13 +284,22 @@ class Parser:
 
     def _is_compound(self, item: Item, after: int) -> bool:
         """ "track price": a figure with its noun before it."""
-        if not item.of("entity") or item.of("column") or not self.is_named(after, "column") or self.is_named(after, "entity"):
+        if (
+            not item.of("entity")
+            or item.of("column")
+            or not self.is_named(after, "column")
+            or self.is_named(after, "entity")
+        ):
             return False
         tables = {s.table for s in item.of("entity")}
         return any(s.table in tables and s.role == "measure" for s in self.items[after].of("column"))
 
     def continues(self, i: int, kinds: tuple[str, ...]) -> bool:
-        return self.is_named(i, *kinds) and not self.items[i].cue and not (self.is_named(i, "verb") or self.items[i].theirs)
+        return (
+            self.is_named(i, *kinds)
+            and not self.items[i].cue
+            and not (self.is_named(i, "verb") or self.items[i].theirs)
+        )
 
     def take_which(self, i: int) -> int:
         if self.kind(i) != "which":

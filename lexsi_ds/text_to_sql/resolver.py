@@ -10,7 +10,18 @@ from dataclasses import dataclass, field
 
 from lexsi_ds.knowledge.model import ColumnModel, Metric
 from lexsi_ds.knowledge.values import ValueIndex
-from lexsi_ds.text_to_sql import conditions, counts_per, deals, ordering, ranking, subqueries, tops, units, whens, windows_of
+from lexsi_ds.text_to_sql import (
+    conditions,
+    counts_per,
+    deals,
+    ordering,
+    ranking,
+    subqueries,
+    tops,
+    units,
+    whens,
+    windows_of,
+)
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import Draft, FilterAsk, HavingAsk, MeasureAsk
 from lexsi_ds.text_to_sql.grouping import settle_groups
@@ -117,9 +128,20 @@ class Resolver:
         """ "in which region was the smallest loan given": something of the one row at the end."""
         draft = self.draft
         aims = [o.target for o in draft.order if o.target is not None and o.fn is None]
-        if draft.which is None or draft.which.of("entity") or not draft.which.of("column") or draft.measures or draft.groups:
+        if (
+            draft.which is None
+            or draft.which.of("entity")
+            or not draft.which.of("column")
+            or draft.measures
+            or draft.groups
+        ):
             return
-        if len(aims) == 1 and aims[0].of("entity") and not aims[0].of("column") and self.entity_table(aims[0]) == self.base:
+        if (
+            len(aims) == 1
+            and aims[0].of("entity")
+            and not aims[0].of("column")
+            and self.entity_table(aims[0]) == self.base
+        ):
             draft.columns.append(draft.which)
             draft.which = None
             draft.rows = True
@@ -139,12 +161,16 @@ class Resolver:
         draft = self.draft
         for ask in draft.groups:
             entity = ask.per and ask.target is not None and ask.target.of("entity") and not ask.target.of("column")
-            if entity and ask.target is not None and self.entity_table(ask.target) != self.base and any(
-                m.fn in ("average", "median") for m in draft.measures
+            if (
+                entity
+                and ask.target is not None
+                and self.entity_table(ask.target) != self.base
+                and any(m.fn in ("average", "median") for m in draft.measures)
             ):
                 noun = self.model.table(self.base).plural
                 raise NotUnderstood(
-                    (f"per {ask.target.text}",), f"it can be the average of the {noun} of each, or the average of what each has in all"
+                    (f"per {ask.target.text}",),
+                    f"it can be the average of the {noun} of each, or the average of what each has in all",
                 )
 
     def inside(self, draft: Draft, table: str) -> Resolver:
@@ -243,7 +269,9 @@ class Resolver:
     def _base_of_counted(self) -> str | None:
         """ "how many running loans": the table of what is counted by a value."""
         counted = self.draft.counted
-        tables = {s.table for s in counted.of("value", "segment")} if counted is not None and self.draft.pending else set()
+        tables = (
+            {s.table for s in counted.of("value", "segment")} if counted is not None and self.draft.pending else set()
+        )
         if counted is not None and any(0 <= e.start - counted.end <= 2 for e in self.draft.entities):
             return None
         return next(iter(tables)) if len(tables) == 1 else None
@@ -335,8 +363,14 @@ class Resolver:
         measures = [] if rows_per_group else settle_measures(self, dimensions, hits)
         filters, after = windows_of.periods_after(self, filters, dimensions)
         order, limit, ties, columns = self._order(measures, dimensions)
-        if self.draft.limit_noun is not None and self._names_group(self.draft.limit_noun) and (rows_per_group or self.per):
-            raise NotUnderstood((self.draft.limit_noun.text,), "the first of each group and only some groups are asked for at once")
+        if (
+            self.draft.limit_noun is not None
+            and self._names_group(self.draft.limit_noun)
+            and (rows_per_group or self.per)
+        ):
+            raise NotUnderstood(
+                (self.draft.limit_noun.text,), "the first of each group and only some groups are asked for at once"
+            )
         if rows_per_group:
             self.per = tuple(d.name for d in dimensions)
             columns = [*dimensions, *(c for c in columns if all(c.ref != d.ref for d in dimensions))]
@@ -435,7 +469,9 @@ class Resolver:
 
     def _names_group(self, item: Item) -> bool:
         wanted = {(s.kind, s.table, s.column) for s in item.senses}
-        return any(g.target and wanted & {(s.kind, s.table, s.column) for s in g.target.senses} for g in self.draft.groups)
+        return any(
+            g.target and wanted & {(s.kind, s.table, s.column) for s in g.target.senses} for g in self.draft.groups
+        )
 
     def _scale(self, ask: HavingAsk, measure: Measure) -> float:
         """From the unit that was said to the figure's."""

@@ -113,6 +113,10 @@ class Scope:
         self.joins.append(step)
         return name
 
+    def fresh(self, table: str) -> str:
+        """A name for one more use of a table."""
+        return self._fresh(table)
+
     def _fresh(self, table: str) -> str:
         name, n = table, 2
         while name in self.taken:

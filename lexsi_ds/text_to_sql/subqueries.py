@@ -20,7 +20,7 @@ from lexsi_ds.text_to_sql.tagger import Item
 if TYPE_CHECKING:
     from lexsi_ds.text_to_sql.resolver import Resolver
 
-_NOTHING = frozenset("none no n/a na nil null nothing keine kein - nobody".split())
+_NOTHING = frozenset(["none", "no", "n/a", "na", "nil", "null", "nothing", "keine", "kein", "-", "nobody"])
 """Values by which a column says that there is nothing."""
 _SAID = {">": "above", "<": "below", ">=": "at least", "<=": "at most", "=": "exactly"}
 _FUNCTIONS = {"average": "average", "median": "median", "maximum": "highest", "minimum": "lowest"}
@@ -100,9 +100,9 @@ def _upward(r: Resolver, ask: FilterAsk, table: str) -> list[Predicate]:
         raise NotUnderstood((ask.text,), f"it is not clear whether {rows} or different {r.model.table(table).plural} are counted")
     work = r.inside(Draft(), middle)
     alias = work.scope.join(down.hops[:-1]) if len(down.hops) > 1 else work.scope.alias
-    last = down.hops[-1]
+    *_, last = down.hops
     link = (Ref(alias=alias, table=last.table, column=last.column), r.scope.own(last.to_column))
-    counted = Ref(alias=work.scope.alias, table=middle, column=across.hops[0].column) if len(across.hops) == 1 else None
+    counted = next((Ref(alias=work.scope.alias, table=middle, column=h.column) for h in across.hops if len(across.hops) == 1), None)
     tests: list[Predicate] = []
     for inner in ask.inner:
         tests += work.settle_one(inner)

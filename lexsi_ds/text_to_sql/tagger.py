@@ -11,7 +11,16 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from lexsi_ds.knowledge.words import allowed_edits, fold, nearest, phrase, singular, split_name
-from lexsi_ds.text_to_sql.cues import CUE_WORDS, CUES, LONGEST_CUE, PREDICT_CUES, PREDICT_WORDS, MISSPELT, NEVER_STOP, STOP_WORDS
+from lexsi_ds.text_to_sql.cues import (
+    CUE_WORDS,
+    CUES,
+    LONGEST_CUE,
+    MISSPELT,
+    NEVER_STOP,
+    PREDICT_CUES,
+    PREDICT_WORDS,
+    STOP_WORDS,
+)
 from lexsi_ds.text_to_sql.dates import Span, span_at
 from lexsi_ds.text_to_sql.lexicon import Lexicon, Sense
 from lexsi_ds.text_to_sql.tokens import Token, tokenise

@@ -112,7 +112,9 @@ def _of_match(match: re.Match[str]) -> list[Token]:
         inner = text[1:-1]
         return [Token(inner, fold(inner), fold(inner), "quoted", start, end)]
     if match["number"]:
-        value = float(match["number"].removesuffix(match["ordinal"] or "").replace(",", "")) * SCALES.get((match["scale"] or "").strip().casefold(), 1)
+        value = float(match["number"].removesuffix(match["ordinal"] or "").replace(",", "")) * SCALES.get(
+            (match["scale"] or "").strip().casefold(), 1
+        )
         return [Token(text, fold(text), fold(text), "number", start, end, value=value)]
     if match["abbreviation"]:
         bare = re.sub(r"[.\s]", "", fold(text))

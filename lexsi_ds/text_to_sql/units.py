@@ -6,7 +6,8 @@ Only units of one kind, and only by fixed factors. Money is never converted.
 from __future__ import annotations
 
 _KINDS: tuple[dict[str, float], ...] = (
-    {"ms": 1, "millisecond": 1, "s": 1e3, "sec": 1e3, "second": 1e3, "min": 6e4, "minute": 6e4, "h": 3.6e6, "hr": 3.6e6, "hour": 3.6e6,
+    {"ms": 1, "millisecond": 1, "s": 1e3, "sec": 1e3, "second": 1e3, "min": 6e4, "minute": 6e4, "h": 3.6e6, "hr": 3.6e6,
+     "hour": 3.6e6,
      "day": 8.64e7, "week": 6.048e8},
     {"byte": 1, "b": 1, "kb": 1e3, "kilobyte": 1e3, "mb": 1e6, "megabyte": 1e6, "gb": 1e9, "gigabyte": 1e9},
     {"mm": 1, "millimeter": 1, "cm": 10, "centimeter": 10, "m": 1e3, "meter": 1e3, "metre": 1e3, "km": 1e6, "kilometer": 1e6,
@@ -15,8 +16,36 @@ _KINDS: tuple[dict[str, float], ...] = (
     {"month": 1, "year": 12},
 )  # fmt: skip
 _WORDS = frozenset(
-    "millisecond second minute hour sec min day week kilobyte megabyte gigabyte kb mb gb byte km kilometer kilometre meter metre"
-    " mile cm kg kilogram kilo gram ton tonne".split()
+    [
+        "millisecond",
+        "second",
+        "minute",
+        "hour",
+        "sec",
+        "min",
+        "day",
+        "week",
+        "kilobyte",
+        "megabyte",
+        "gigabyte",
+        "kb",
+        "mb",
+        "gb",
+        "byte",
+        "km",
+        "kilometer",
+        "kilometre",
+        "meter",
+        "metre",
+        "mile",
+        "cm",
+        "kg",
+        "kilogram",
+        "kilo",
+        "gram",
+        "ton",
+        "tonne",
+    ]
 )
 """Units that are said of a number and are hardly anything else."""
 

@@ -103,6 +103,8 @@ def _is_value(parser: Parser, i: int) -> bool:
     if not parser.is_named(i, "value", "segment"):
         return False
     item = parser.items[i]
+    if (item.of("boss") and parser.kind(i - 1) in ("by", "each", "and")) or (item.of("boss") and item.article):
+        return False
     if item.of("entity", "metric") or (item.of("role") and item.of("value")):
         return False
     if len(item.words) == 1 and len(item.words[0]) == 1:

@@ -75,7 +75,10 @@ class _Writer:
         if kept is not None:
             select.set("qualify", exp.Qualify(this=kept))
         inside = [_order(self._sorted(n), descending=False) for n in query.per]
-        orders = [*inside, *(_order(self._sorted(o.name), o.descending) for o in query.order if o.name not in query.per)]
+        orders = [
+            *inside,
+            *(_order(self._sorted(o.name), o.descending) for o in query.order if o.name not in query.per),
+        ]
         if orders:
             select = select.order_by(*orders)
         cut = query.limit is not None and not (query.ties or query.per or query.place)
@@ -95,7 +98,9 @@ class _Writer:
             exact = query.limit is not None and not query.ties and not query.place
             rank = exp.DenseRank() if query.place else exp.RowNumber() if exact else exp.Rank()
             by = query.order if exact else (first,)
-            order = exp.Order(expressions=[_order(self._measured(o.name), o.descending) for o in by if o.name not in query.per])
+            order = exp.Order(
+                expressions=[_order(self._measured(o.name), o.descending) for o in by if o.name not in query.per]
+            )
             over = exp.Window(this=rank, partition_by=[self._measured(n) for n in query.per], order=order)
             if query.place:
                 tests.append(exp.EQ(this=over, expression=exp.Literal.number(query.place)))
@@ -143,7 +148,9 @@ class _Writer:
             return exp.Year(this=column)
         if dimension.grain == "decade":
             tens = exp.Literal.number(10)
-            return exp.Mul(this=exp.Paren(this=exp.IntDiv(this=exp.Year(this=column), expression=tens)), expression=tens.copy())
+            return exp.Mul(
+                this=exp.Paren(this=exp.IntDiv(this=exp.Year(this=column), expression=tens)), expression=tens.copy()
+            )
         if dimension.grain == "weekday":
             return exp.Anonymous(this="dayname", expressions=[column])
         cut = exp.Anonymous(this="date_trunc", expressions=[exp.Literal.string(dimension.grain), column])
@@ -227,7 +234,11 @@ class _Writer:
         tree = sqlglot.parse_one(text, read="duckdb")
 
         def owned(node: exp.Expr) -> exp.Expr:
-            return self.ref(Ref(alias=ref.alias, table=ref.table, column=node.name)) if isinstance(node, exp.Column) else node
+            return (
+                self.ref(Ref(alias=ref.alias, table=ref.table, column=node.name))
+                if isinstance(node, exp.Column)
+                else node
+            )
 
         return tree.transform(owned)
 
@@ -247,12 +258,21 @@ class _Writer:
             return is_null if predicate.test == "is null" else exp.Not(this=is_null)
         if predicate.test == "contains":
             text = exp.Lower(this=exp.Cast(this=column, to=exp.DataType.build("text")))
-            found = exp.Anonymous(this="contains", expressions=[text, exp.Literal.string(predicate.values[0].casefold())])
-            return found
+            return exp.Anonymous(
+                this="contains", expressions=[text, exp.Literal.string(predicate.values[0].casefold())]
+            )
         if predicate.test in ("month", "weekday"):
-            part = exp.Month(this=column) if predicate.test == "month" else exp.Anonymous(this="isodow", expressions=[column])
+            part = (
+                exp.Month(this=column)
+                if predicate.test == "month"
+                else exp.Anonymous(this="isodow", expressions=[column])
+            )
             numbers = [exp.Literal.number(v) for v in predicate.values]
-            return exp.EQ(this=part, expression=numbers[0]) if len(numbers) == 1 else exp.In(this=part, expressions=numbers)
+            return (
+                exp.EQ(this=part, expression=numbers[0])
+                if len(numbers) == 1
+                else exp.In(this=part, expressions=numbers)
+            )
         if predicate.test == "days":
             return _days(column, *predicate.values)
         if predicate.sub is not None:
@@ -284,7 +304,9 @@ class _Writer:
         """The rows of a sub-query, before it is said what is taken of them."""
         select = exp.Select().from_(_table(sub.table, sub.alias))
         for step in sub.joins:
-            select = select.join(_table(step.table, step.alias), on=self.on(step), join_type="inner" if step.inner else "left")
+            select = select.join(
+                _table(step.table, step.alias), on=self.on(step), join_type="inner" if step.inner else "left"
+            )
         for inner, outer in sub.links:
             test = exp.EQ(this=_column(inner.column, inner.alias), expression=_column(outer.column, outer.alias))
             select = select.where(test)

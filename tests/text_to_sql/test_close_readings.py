@@ -25,9 +25,11 @@ RIGHT = [
      "SELECT count(*) FROM (SELECT account_id FROM card JOIN disp USING (disp_id) GROUP BY 1 HAVING count(*) = 1)"),
     ("bank", "How many accounts have at least one card?", "SELECT count(DISTINCT account_id) FROM card JOIN disp USING (disp_id)"),
     ("bank", "number of loans not granted in 1997", "SELECT count(*) FROM loan WHERE year(date) <> 1997"),
-    ("bank", "number of loans granted before 1995 or after 1997", "SELECT count(*) FROM loan WHERE year(date) < 1995 OR year(date) > 1997"),
+    ("bank", "number of loans granted before 1995 or after 1997",
+     "SELECT count(*) FROM loan WHERE year(date) < 1995 OR year(date) > 1997"),
     ("bank", "how many loans were granted in March", "SELECT count(*) FROM loan WHERE month(date) = 3"),
-    ("bank", "NUMBER OF ACCOUNTS WITHOUT A LOAN", "SELECT count(*) FROM account WHERE account_id NOT IN (SELECT account_id FROM loan)"),
+    ("bank", "NUMBER OF ACCOUNTS WITHOUT A LOAN",
+     "SELECT count(*) FROM account WHERE account_id NOT IN (SELECT account_id FROM loan)"),
     ("telco", "share of each contract among churned customers",
      "WITH c AS (SELECT Contract FROM telco_customer_churn WHERE Churn) SELECT Contract, count(*),"
      " 100.0 * count(*) / (SELECT count(*) FROM c) FROM c GROUP BY 1"),

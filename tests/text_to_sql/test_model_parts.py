@@ -133,6 +133,12 @@ def test_results_agree_whatever_the_order_and_with_further_columns() -> None:
     assert not agree(two, result([("a", 1.0)], (False, True)))
 
 
+def test_figures_side_by_side_agree_with_the_same_figures_one_below_the_other() -> None:
+    long = result([("yes", 10, 79.65), ("no", 20, 64.43)], (False, True, True))
+    assert agree(long, result([(64.43, 79.65)], (True, True))) and agree(result([(79.65, 64.43)], (True, True)), long)
+    assert not agree(long, result([(64.43, 79.0)], (True, True))) and not agree(long, result([(79.65,)], (True,)))
+
+
 def test_a_list_of_names_does_not_agree_with_figures_for_the_same_names() -> None:
     assert not agree(result([("a", 1.0), ("b", 2.0)], (False, True)), result([("a",), ("b",)], (False,)))
 

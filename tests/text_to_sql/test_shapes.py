@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.text_to_sql.sources import Asked
+from tests.text_to_sql.sources import Asked, asked
 
 SHAPES = [
     ("accounts without a loan, just the number", "SELECT 6"),
@@ -18,7 +18,7 @@ SHAPES = [
     (
         "How many accounts have all three: a loan, a card and at least one order?",
         "SELECT count(*) FROM account a WHERE a.account_id IN (SELECT account_id FROM loan) AND a.account_id IN"
-        " (SELECT account_id FROM disp JOIN card USING (disp_id)) AND a.account_id IN (SELECT account_id FROM \"order\")",
+        ' (SELECT account_id FROM disp JOIN card USING (disp_id)) AND a.account_id IN (SELECT account_id FROM "order")',
     ),
     (
         "How many accounts have at least 2 cards?",
@@ -80,7 +80,14 @@ def test_a_shape_gives_what_sql_written_by_hand_gives(mini: Asked, question: str
 
 
 def _plain(row: tuple) -> tuple:
-    return tuple(round(float(v), 6) if isinstance(v, int | float) or hasattr(v, "as_tuple") else str(v) for v in row)
+    return tuple(
+        ""
+        if v is None or v != v
+        else round(float(v), 6)
+        if isinstance(v, int | float) or hasattr(v, "as_tuple")
+        else str(v)
+        for v in row
+    )
 
 
 UNCLEAR = [
@@ -98,3 +105,37 @@ UNCLEAR = [
 @pytest.mark.parametrize("question", UNCLEAR)
 def test_a_shape_that_does_not_fit_is_not_answered(mini: Asked, question: str) -> None:
     assert mini.read(question).kind in ("cannot_answer", "clarify", "off_topic")
+
+
+@pytest.fixture(scope="module")
+def company(tmp_path_factory: pytest.TempPathFactory) -> Asked:
+    """Six people, three of whom lead others, and a table of pairs."""
+    people = "(1, 'Ann', NULL, 900), (2, 'Bob', 1, 700), (3, 'Cid', 1, 650), (4, 'Dee', 2, 500), (5, 'Eve', 2, 400)"
+    people += ", (6, 'Fay', 3, 300)"
+    return asked(
+        tmp_path_factory.mktemp("company"),
+        {
+            "employee": f"SELECT * FROM (VALUES {people}) AS t(employee_id, name, manager_id, salary)",
+            "project": "SELECT n AS project_id, 'Project ' || n AS title FROM range(1, 4) AS t(n)",
+            "assignment": "SELECT * FROM (VALUES (1, 1), (2, 1), (2, 2), (4, 1)) AS t(employee_id, project_id)",
+        },
+    )
+
+
+ROLES = [
+    ("How many employees have no manager?", "SELECT 1"),
+    ("how many employees have a boss", "SELECT 5"),
+    ("number of employees by manager", "SELECT 1, 'Ann', 2 UNION ALL SELECT 2, 'Bob', 2 UNION ALL SELECT 3, 'Cid', 1"
+     " UNION ALL SELECT NULL, NULL, 1"),
+    ("How many employees have no project?", "SELECT 3"),
+    ("How many employees have at least 2 projects?", "SELECT 1"),
+    ("how many projects have no employees", "SELECT 1"),
+    ("who has the second highest salary", "SELECT 2, 'Bob', 700"),
+    ("how many employees earn more than the average salary", "SELECT 3"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "gold"), ROLES, ids=[q for q, _ in ROLES])
+def test_rows_of_the_same_table_and_pairs_are_told_of(company: Asked, question: str, gold: str) -> None:
+    got, wanted = company.answer(question), company.source.rows(gold)
+    assert sorted(map(repr, map(_plain, got))) == sorted(map(repr, map(_plain, wanted)))
