@@ -67,10 +67,11 @@ def _digest(table: pa.Table) -> tuple[int, ...]:
 def agree(a: Result, b: Result) -> bool:
     """Whether two results say the same: equal multisets of rows, where one may have further columns.
 
-    A result without any figure does not agree with one that has figures beside the same names.
+    Figures that one gives in a single row and the other down a column, one a group, are the same figures. A result without
+    any figure does not agree with one that has figures beside the same names.
     """
     if a.row_count != b.row_count:
-        return False
+        return _spread(a, b) or _spread(b, a)
     if a.digest or b.digest:
         return a.digest == b.digest
     if not a.row_count:
@@ -79,6 +80,15 @@ def agree(a: Result, b: Result) -> bool:
     if any(wide.numeric) and not any(narrow.numeric) and len(wide.columns) > len(narrow.columns):
         return False
     return same_rows(wide.rows, narrow.rows, ordered=False)
+
+
+def _spread(wide: Result, long: Result) -> bool:
+    """Whether the figures of one row, two or more, are those of one column of the other result."""
+    if wide.row_count != 1 or not wide.rows or not long.rows or not all(wide.numeric) or len(wide.columns) != long.row_count:
+        return False
+    figures = [(v,) for v in wide.rows[0]]
+    columns = [i for i, numeric in enumerate(long.numeric) if numeric]
+    return any(same_rows([(row[i],) for row in long.rows], figures, ordered=False) for i in columns)
 
 
 def shown(result: Result, *, hidden: bool) -> str:
