@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from datetime import date
 from pathlib import Path
 
@@ -81,3 +82,20 @@ def test_a_code_chosen_for_the_whole_file_is_missing_in_every_column(tmp_path: P
     (found,) = plan([path], {})["plans"]
     read = importing("files", path, **plan_options([ReadPlan.model_validate(found).change(missing=("-200",))]))
     assert read.rows() == [(1, "x"), (None, None), (3, "z")] and read.types() == {"a": "INTEGER", "b": "VARCHAR"}
+
+
+@pytest.mark.parametrize("ending", ["parquet", "sqlite", "duckdb"])
+def test_a_masked_mark_chosen_before_the_import_holds(tmp_path: Path, importing: Importing, ending: str) -> None:
+    path = tmp_path / f"m.{ending}"
+    if ending == "parquet":
+        duckdb.sql("SELECT 1 AS id, 'x' AS sec").write_parquet(str(path))
+    elif ending == "duckdb":
+        with duckdb.connect(str(path)) as db:
+            db.execute("CREATE TABLE m AS SELECT 1 AS id, 'x' AS sec")
+    else:
+        with closing(sqlite3.connect(path)) as db, db:
+            db.execute("CREATE TABLE m AS SELECT 1 AS id, 'x' AS sec")
+    found = ReadPlan.model_validate(plan([path], {})["plans"][0]).change_column(1, masked=True)
+    assert not importing("files", path).column("sec")["masked"]
+    column = importing("files", path, **plan_options([found])).column("sec")
+    assert column["masked"] and column["minimum"] is None and column["maximum"] is None
