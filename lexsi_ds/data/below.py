@@ -41,6 +41,8 @@ def settle_below(con: duckdb.DuckDBPyConnection, raw: Raw, options: Mapping[str,
     head = con.execute(f"SELECT {cells} FROM {raw.table} LIMIT {_SAMPLE}").fetchall()
     values = _value_columns(head[: len(head) - (len(last) if len(head) < _SAMPLE else 0)] or head[: len(head) // 2 + 1], width)
     notes = _notes(last, values, width)
+    if any(_comes_above(row, head) for row in notes):
+        notes = []  # a word that other rows have in the same column is a value of a row with gaps
     raw = _set_aside(con, raw, notes, "NOTE UNDER THE TABLE", width)
     if notes:
         many = "s" * (len(notes) > 1)
@@ -80,6 +82,12 @@ def _notes(last: Sequence[Sequence[Any]], values: set[int], width: int) -> list[
     above = last[len(found)] if len(found) < len(last) else None
     full = above is not None and sum(bool(_cell(c)) for c in above[1:]) > max(1, width // 3)
     return found if full else []
+
+
+def _comes_above(row: Sequence[Any], head: Sequence[Sequence[Any]]) -> bool:
+    """Whether the only word of a row is one that other rows have in that column; short files have the row itself in ``head``."""
+    column, word = next((i, cell) for i, cell in enumerate(row[1:]) if _cell(cell))
+    return sum(above[column] == word for above in head) > (1 if len(head) < _SAMPLE else 0)
 
 
 def _set_aside(

@@ -53,6 +53,7 @@ def test_notes_under_a_table_cost_no_type(csv: Importing) -> None:
 def test_last_rows_with_one_value_are_rows_when_they_are_like_the_others(csv: Importing) -> None:
     assert csv("name,n,m\na,1,2\nb,,\nc,3,4\nd,5,6\n").table()["rows"] == 4
     assert csv("k,v\nx,\ny,1\nz,\n").table()["rows"] == 3
+    assert csv("n,t,d\n1,v0,5\n2,v1,6\n3,v1,7\n,v0,\n").rows()[-1] == (None, "v0", None)
 
 
 def test_tables_under_each_other_are_tables_of_their_own(tmp_path: Path, importing: Importing) -> None:
