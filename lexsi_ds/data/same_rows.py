@@ -14,6 +14,8 @@ from typing import Any
 
 _TRUE, _FALSE = {"true", "yes", "y", "t"}, {"false", "no", "n", "f"}
 _MOST_TRIED = 20_000
+_MOST_MATCHED = 2_000
+"""Most rows that are matched one by one."""
 Row = tuple[Any, ...]
 
 
@@ -84,22 +86,42 @@ def _names_joined(left: list[Row], right: list[Row], ordered: bool, rel: float) 
 def _equal(left: list[Row], right: list[Row], ordered: bool, rel: float) -> bool:
     if not ordered:
         left, right = sorted(left, key=_key), sorted(right, key=_key)
-    return all(
-        len(a) == len(b) and all(_same(x, y, rel) for x, y in zip(a, b, strict=True))
-        for a, b in zip(left, right, strict=True)
-    )
+    if all(_same_row(a, b, rel) for a, b in zip(left, right, strict=True)):
+        return True
+    return not ordered and len(left) <= _MOST_MATCHED and _matched(left, right, rel)
+
+
+def _same_row(a: Row, b: Row, rel: float) -> bool:
+    return len(a) == len(b) and all(_same(x, y, rel) for x, y in zip(a, b, strict=True))
+
+
+def _matched(left: list[Row], right: list[Row], rel: float) -> bool:
+    """Whether each row finds one of the others, where rounding put equal figures in another order."""
+    rest = list(right)
+    for row in left:
+        found = next((i for i, other in enumerate(rest) if _same_row(row, other, rel)), None)
+        if found is None:
+            return False
+        rest.pop(found)
+    return True
 
 
 def _same(a: Any, b: Any, rel: float) -> bool:
     if isinstance(a, float) and isinstance(b, float):
+        if a.is_integer() and b.is_integer():
+            return a == b  # counts and ids
         return math.isclose(a, b, rel_tol=rel, abs_tol=1e-9)
     return a == b
 
 
 def _key(row: Row) -> tuple[Any, ...]:
     return tuple(
-        (type(v).__name__, float(f"{v:.5g}") if isinstance(v, float) else v if v is not None else "") for v in row
+        (type(v).__name__, _rounded(v) if isinstance(v, float) else v if v is not None else "") for v in row
     )
+
+
+def _rounded(value: float) -> float:
+    return value if value.is_integer() else float(f"{value:.5g}")
 
 
 def _cell(value: Any) -> Any:

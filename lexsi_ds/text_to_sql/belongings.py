@@ -49,17 +49,21 @@ def owning(parser: Parser, i: int) -> int:
 
 def happened(parser: Parser, i: int) -> int:
     """ "been renovated", "never shipped": what a column of that name holds, whatever it is."""
-    if not parser.is_named(i, "hint") or not parser.items[i].words[0].endswith("ed") or parser.kind(i - 1) not in ("be", "not"):
+    negated = parser.kind(i) == "not"
+    at = parser.skip(i + 1, "be") if negated else i
+    if not parser.is_named(at, "hint") or not parser.items[at].words[0].endswith("ed"):
         return i
-    following = parser.skip(i + 1, "be", "of", "in", "by", "since", "before", "after", "between", "to", "from")
+    if not negated and parser.kind(i - 1) != "be":
+        return i
+    following = parser.skip(at + 1, "be", "of", "in", "by", "since", "before", "after", "between", "to", "from")
     if parser.kind(following) in ("date", "number") or parser.is_named(following, "value"):
         return i
-    negated = any(parser.kind(k) == "not" for k in range(max(0, i - 3), i))
-    item = parser.items[i]
+    item = parser.items[at]
+    text = " ".join(x.text for x in parser.items[i : at + 1])
     parser.draft.filters.append(
-        FilterAsk("filled", (item,), negated=negated, column=item, text=item.text, late=is_late(parser))
+        FilterAsk("filled", (item,), negated=negated, column=item, text=text, late=is_late(parser))
     )
-    return i + 1
+    return at + 1
 
 
 def _lead(parser: Parser, i: int) -> tuple[bool, int]:
@@ -137,10 +141,13 @@ def _one(parser: Parser, i: int, *, negated: bool) -> tuple[FilterAsk | None, in
 
 def _described(parser: Parser, i: int) -> tuple[tuple[FilterAsk, ...], int]:
     """A value before the noun: "cancelled orders", "life policies"."""
-    if not parser.is_named(i, "value") or parser.is_named(i, "entity", "column", "segment") or not _belongs(parser, i + 1):
+    stop = i
+    while parser.is_named(stop, "value") and not parser.is_named(stop, "entity", "column", "segment"):
+        stop += 1
+    if stop == i or not _belongs(parser, stop):
         return (), i
-    item = parser.items[i]
-    return (FilterAsk("value", (item,), text=item.text, noun=parser.items[i + 1]),), i + 1
+    noun = parser.items[stop]
+    return tuple(FilterAsk("value", (x,), text=x.text, noun=noun) for x in parser.items[i:stop]), stop
 
 
 def _belongs(parser: Parser, i: int) -> bool:

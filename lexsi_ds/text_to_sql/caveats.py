@@ -46,6 +46,7 @@ def caveats_of(
     said += _missing(logical, names)
     said += _beyond(logical, names)
     said += _negated(logical, names)
+    said += _unknown_in_whole(logical, names)
     said += _cut_ties(logical, names, query)
     return logical, tuple(said), tuple(more)
 
@@ -107,6 +108,17 @@ def _cut_ties(logical: Logical, names: Names, query: Callable[[str], pd.DataFram
     if pd.isna(last) or last != left_out:
         return []
     return [f"Place {limit} is tied: others with the same value are left out."]
+
+
+def _unknown_in_whole(logical: Logical, names: Names) -> list[str]:
+    """Rows without a value are in the whole of a percentage, and not in the part."""
+    said = []
+    for measure in logical.measures:
+        for test in measure.hits if measure.fn == "rate" and not measure.known else ():
+            column = names.model.column(test.ref.table, test.ref.column)
+            if column is not None and column.nulls and test.sub is None and test.test not in ("is null", "is not null", "any"):
+                said.append(f"Rows without a {column.label} ({column.nulls:,} in {column.table}) are counted in the whole.")
+    return list(dict.fromkeys(said))
 
 
 def _negated(logical: Logical, names: Names) -> list[str]:

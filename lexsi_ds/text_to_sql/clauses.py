@@ -257,10 +257,9 @@ def called(parser: Parser, i: int) -> int:
 def days(parser: Parser, i: int) -> int:
     """ "in 1997", "before 1950", "between 1994 and 1996", "since May 1995", a date column or verb just before it included."""
     column, start = None, i
-    negated = parser.kind(i) == "not"
+    negated, first_item = parser.kind(i) == "not", i
     if negated:
         start = i = parser.skip(i + 1, "be")
-    first_item = i - negated
     if parser.is_named(i, "verb", "hint") or (parser.is_named(i, "column") and _is_dated(parser.items[i])):
         start = parser.skip(i + 1, "be", "of")
         column = parser.items[i]

@@ -138,7 +138,13 @@ def _entity_dimensions(r: Resolver, item: Item, of: Item | None) -> list[Dimensi
 
 
 def _time_dimension(r: Resolver, ask: GroupAsk) -> Dimension:
-    column = conditions.time_column(r, ask.text)
+    dated = [f.column for f in r.draft.filters if f.kind == "days" and f.column is not None]
+    if len({d.text for d in dated}) == 1 and not r.draft.verbs:
+        column = r.column_of(dated[0])
+    else:
+        column = conditions.time_column(r, ask.text)
+    if column[0].role != "time":
+        column = conditions.time_column(r, ask.text)
     r.note(ask.text, f"{ask.grain} of {column[0].table}.{column[0].name}")
     return Dimension(
         ref=column[1], name=slug(ask.grain or "day"), label=f"{ask.grain} of {column[0].label}", grain=ask.grain

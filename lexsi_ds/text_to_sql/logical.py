@@ -156,6 +156,8 @@ class Logical(Value):
     """Keep every group that ties with the first instead of cutting at ``limit``."""
     per: tuple[str, ...] = ()
     """Names of dimensions or columns inside which the order and the limit count: the best of each."""
+    distinct: bool = False
+    """Of a list: each combination of its columns once."""
     place: int | None = None
     """Only this place of the order: 2 for the second highest."""
     after: tuple[Predicate, ...] = ()

@@ -357,13 +357,11 @@ def _share(r: Resolver, hits: list[Predicate]) -> Measure:
         raise NotUnderstood(("percentage",), "it does not say which rows the percentage counts")
     table = r.model.table(r.base)
     text = ", ".join(h.text for h in hits)
-    known = _known(r, tuple(hits))
     return Measure(
         fn="rate",
         name="percentage",
         label=f"percentage of {table.plural}: {text}",
         hits=tuple(hits),
-        known=known,
         unit="%",
         hits_name=slug(f"{table.plural} counted"),
         rows_name=slug(table.plural),

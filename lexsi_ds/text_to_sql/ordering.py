@@ -46,6 +46,9 @@ def order_groups(
         if any(d.grain or _sorts_itself(r, d) for d in dimensions):
             return by_name, draft.limit, False
         return [Order(name=main_measure(measures).name, descending=True), *by_name], draft.limit, False
+    measure = next((m for m in measures if m.name == asked.name), None)
+    if measure is not None and measure.fn in ("count", "count_distinct") and not asked.descending:
+        r.scope.said.append(f"those without any {r.model.table(r.base).plural} are not listed")
     rest = [o for o in by_name if o.name != asked.name]
     single = draft.limit is None and (draft.top_one or any(o.target is not None for o in draft.order))
     return [asked, *rest], draft.limit, single
@@ -104,6 +107,9 @@ def _sorts_itself(r: Resolver, dimension: Dimension) -> bool:
 def order_rows(r: Resolver) -> tuple[list[Order], int | None, bool, list[Dimension]]:
     """A list of rows of the base table."""
     draft, table = r.draft, r.model.table(r.base)
+    if any(o.fn not in (None, "count") for o in draft.order):
+        words = tuple(o.target.text for o in draft.order if o.target is not None)
+        raise NotUnderstood(words, "there are no groups to take that figure of")
     if draft.place is not None and not any(o.target is not None for o in draft.order):
         raise NotUnderstood(("second",), "it does not say by what the place is taken")
     lookup = bool(draft.columns) and finds_rows(r)
@@ -146,6 +152,11 @@ def order_rows(r: Resolver) -> tuple[list[Order], int | None, bool, list[Dimensi
     columns = [*_dimensions(shown), *others]
     key = next((c.name for c in columns if c.ref.column == table.key and c.ref.table == r.base), None)
     ties = ask is not None and draft.limit is None and ask.target is not None
+    named = draft.entities or draft.which is not None or draft.ids or draft.rows or draft.columns
+    if draft.place is not None and not named and ask is not None and ask.target is not None and not ask.target.of("entity"):
+        r.only_value = True
+        columns = [c for c in columns if c.name == orders[0].name]
+        return orders, None, True, columns
     orders += [
         Order(name=n, descending=False)
         for n in ([key] if key else [c.name for c in columns])

@@ -222,8 +222,7 @@ class Parser:
             return i + 1
         if (
             kind == "not"
-            and self.is_named(self.skip(i + 1, "be"), "deal", "hint")
-            and not self.is_named(i + 1, "value")
+            and self.is_named(self.skip(i + 1, "be"), "deal")
         ):
             return i + 1
         if kind not in AGGREGATES:
@@ -405,6 +404,8 @@ class Parser:
             return self.skip(i + 1, "of", "all")
         if kind == "list":
             draft.lists = True
+        if kind == "with" and self.items[i].words[0] == "who":
+            draft.rows = True
         if kind == "id":
             draft.ids.append(self.items[i].text)
             return i + 1

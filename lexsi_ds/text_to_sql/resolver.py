@@ -106,6 +106,8 @@ class Resolver:
         counts_per.move_filters(self)
         self.period: Ref | None = None
         """The date that is grouped by, and so the one that days restrict when none is named."""
+        self.only_value = False
+        """Whether the value at a place is asked for, and not whose it is."""
         self.share_within: tuple[str, ...] = ()
         """Names of the result inside which shares are taken."""
         self.per: tuple[str, ...] = ()
@@ -397,6 +399,7 @@ class Resolver:
             ties=ties,
             per=self.per,
             place=self.draft.place,
+            distinct=self.only_value,
             after=tuple(after),
         )
         asked = bool(self.draft.order)
@@ -437,6 +440,8 @@ class Resolver:
         senses = item.of("column", "verb") or item.of("hint")
         if of is not None:
             tables = {s.table for s in of.of("entity", "role")}
+            if of.article and of.of("entity") and self.base not in tables and all(s.table == self.base for s in senses):
+                raise NotUnderstood((of.text,), f"it is not clear what {item.text} of one {of.text} is: one has many or none")
             senses = tuple(s for s in senses if s.table in tables) or senses
         sense = self.scope.pick(item, senses, self.mentioned)
         column = self.names.column(sense.table, sense.column)
@@ -445,6 +450,13 @@ class Resolver:
         return column, self.scope.ref(sense.table, sense.column, item, of=of, filtering=filtering)
 
     # -- having, order, lists --------------------------------------------------------------------------------------------
+    def _beside_base(self, item: Item) -> bool:
+        """Whether rows are named only to say whose the counted ones are: "loans of clients", "with an account"."""
+        draft = self.draft
+        later = [m.target for m in draft.measures if m.target is not None]
+        counted = [e for e in (*draft.entities, *later) if e is not item and self.base in {s.table for s in e.of("entity")}]
+        return bool(counted) and bool(draft.filters or draft.groups or draft.order or draft.share)
+
     def conditions_on_groups(self, dimensions: list[Dimension]) -> list[Having]:
         """The draft's conditions on groups."""
         return self._having(dimensions)
@@ -498,6 +510,8 @@ class Resolver:
                 continue
             table = self.entity_table(item)
             far = self.scope.distance(table)
+            if table not in joined and far is not None and far < 10 and not self._beside_base(item):
+                raise NotUnderstood((item.text,), "it is named, and nothing in the question says what it is for")
             if table not in joined and (far is None or far >= 10):
                 raise NotUnderstood(
                     (item.text,),

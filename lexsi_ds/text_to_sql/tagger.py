@@ -128,7 +128,7 @@ def _item_at(
         named = None
     if named and named[0] == i + 1 and all(s.kind == "pay" for s in named[1]):
         named = (named[0], (*named[1], *lexicon.hints(token.word)))
-    if named and named[0] == i + 1 and _is_function_word(token, named[1], cues):
+    if named and named[0] == i + 1 and _is_function_word(token, named[1], cues, loud=_loud(tokens)):
         named = None
     dated = span_at(tokens, i, today)
     cue = _cue_at(tokens, i, cues)
@@ -155,9 +155,15 @@ def _item_at(
     return i + 1, _make("unknown", tokens, i, i + 1)
 
 
-def _is_function_word(token: Token, senses: tuple[Sense, ...], cues: Mapping[tuple[str, ...], str]) -> bool:
+def _loud(tokens: tuple[Token, ...]) -> bool:
+    """Whether a question is all capitals, or every word of it begins with one: then capitals say nothing."""
+    words = [t.text for t in tokens if t.text.isalpha()]
+    return len(words) > 2 and all(w[0].isupper() for w in words)
+
+
+def _is_function_word(token: Token, senses: tuple[Sense, ...], cues: Mapping[tuple[str, ...], str], *, loud: bool) -> bool:
     """Whether a short word of grammar only happens to be a code of some column: "on", which is Ontario too."""
-    plain = token.text.islower() or (token.start == 0 and token.text[1:].islower())
+    plain = loud or token.text.islower() or (token.start == 0 and token.text[1:].islower())
     short = len(token.word) <= 3 and token.kind == "word" and plain
     return short and (token.word in STOP_WORDS or (token.word,) in cues) and all(s.kind == "value" for s in senses)
 
@@ -197,7 +203,7 @@ def _make(
 
 def _sense_at(tokens: tuple[Token, ...], i: int, lexicon: Lexicon) -> tuple[int, tuple[Sense, ...]] | None:
     """The longest phrase of the lexicon that starts here, articles and hyphens inside it passed over."""
-    shouted = all(t.text.isupper() for t in tokens if t.text.isalpha())
+    shouted = _loud(tokens)
     if tokens[i].kind == "mark" or (tokens[i].word in _SKIPPED and not (tokens[i].text == "A" and i > 0 and not shouted)):
         return None
     if tokens[i].kind == "quoted":

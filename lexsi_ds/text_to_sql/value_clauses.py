@@ -23,10 +23,9 @@ def values(parser: Parser, i: int) -> int:
     start, negated, column = i, False, None
     if parser.kind(i) == "not":
         after = parser.skip(i + 1, "with", "be", "in", "of")
-        if parser.is_named(after, "column") and _holds(
-            parser.items[after], parser, parser.skip(after + 1, "be", "of", "equal")
-        ):
-            negated, column, start = True, parser.items[after], parser.skip(after + 1, "be", "of", "equal")
+        told = parser.skip(after + 1, "be", "of", "equal", "by", "in", "to", "from")
+        if parser.is_named(after, "column", "hint") and _holds(parser.items[after], parser, told):
+            negated, column, start = True, parser.items[after], told
     elif parser.is_named(start, "column", "hint"):
         after = parser.skip(start + 1, "be", "of", "in", "equal", "by", "to", "from")
         if _holds(parser.items[start], parser, after) or (

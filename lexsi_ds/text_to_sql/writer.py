@@ -57,6 +57,8 @@ class _Writer:
         chosen: list[exp.Expr] = [_named(self.dimension(d), d.name) for d in shown]
         chosen += [_named(e, n) for m in query.measures for n, e in self.outputs(m)]
         select = exp.select(*chosen).from_(_table(query.table))
+        if query.distinct:
+            select = select.distinct()
         for step in query.joins:
             select = select.join(
                 _table(step.table, step.alias), on=self.on(step), join_type="inner" if step.inner else "left"

@@ -38,8 +38,12 @@ RIGHT = [
      " WHERE gender = 'Female'"),
     ("houses", "average year of renovation", "SELECT avg(yr_renovated) FROM kc_house_data WHERE yr_renovated > 0"),
     ("staff", "second highest monthly income",
-     "SELECT EmployeeNumber, MonthlyIncome FROM emp_attrition_ibm WHERE MonthlyIncome = (SELECT max(MonthlyIncome)"
-     " FROM emp_attrition_ibm WHERE MonthlyIncome < (SELECT max(MonthlyIncome) FROM emp_attrition_ibm))"),
+     "SELECT max(MonthlyIncome) FROM emp_attrition_ibm WHERE MonthlyIncome < (SELECT max(MonthlyIncome) FROM emp_attrition_ibm)"),
+    ("bank", "number of loans that were not granted in 1997 by status",
+     "SELECT status, count(*) FROM loan WHERE year(date) <> 1997 GROUP BY 1"),
+    ("bank", "percentage of transactions for household",
+     "SELECT count(*), count(*) FILTER (k_symbol = 'SIPO'), 100.0 * count(*) FILTER (k_symbol = 'SIPO') / count(*) FROM trans"),
+    ("houses", "how many houses have not been renovated", "SELECT count(*) FROM kc_house_data WHERE yr_renovated = 0"),
 ]  # fmt: skip
 REFUSED = [
     ("bank", "How many loans are finished and how much was borrowed by women?"),
@@ -53,6 +57,9 @@ REFUSED = [
     ("bank", "For 1994 and 1998: loans in 1994 in 1998"),
     ("telco", "number of customers with only phone service"),
     ("houses", "largest house in each zipcode"),
+    ("bank", "how many cards have not been issued"),
+    ("bank", "average loan amount client"),
+    ("bank", "AVERAGE LOAN AMOUNT OF A CLIENT"),
     ("houses", "price of the newest house"),
 ]
 
