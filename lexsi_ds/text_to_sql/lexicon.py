@@ -70,6 +70,13 @@ _LENGTHS = frozenset(
 _ARTICLES = frozenset({"the", "a", "an"})
 
 
+def is_length(column: ColumnModel, model: SemanticModel) -> bool:
+    """Whether a column is how long a row itself lasts or is: a duration, and no delay."""
+    noun = model.table(column.table)
+    words = {*noun.label.split(), *noun.plural.split()}
+    return not set(column.label.split()) - _LENGTHS - words
+
+
 class Lexicon:
     """Phrases of one source and their meanings."""
 
@@ -188,10 +195,10 @@ class Lexicon:
         named = column.role in ("measure", "time", "category") or column.name in self.model.table(column.table).names
         if named and noun not in column.label and not column.label.endswith("ed"):
             self._add(f"{noun} {column.label}", sense)
-        extra = set(column.label.split()) - _LENGTHS - set(self.model.table(column.table).label.split())
+        length = is_length(column, self.model)
         for end, words in (("highest", column.bigger), ("lowest", column.smaller)):
             for text in (w for w in words if tuple(w.split()) not in CUES or w in ("oldest", "youngest")):
-                if text in ("longest", "shortest") and extra:
+                if text in ("longest", "shortest") and not length:
                     continue  # the longest flight is not the one with the longest delay
                 self._add(text, Sense("extreme", column.table, column.name, end, column.label))
         for verb in column.verbs:

@@ -8,6 +8,7 @@ from lexsi_ds.knowledge.model import ColumnModel
 from lexsi_ds.text_to_sql import bosses
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import Draft, OrderAsk
+from lexsi_ds.text_to_sql.lexicon import is_length
 from lexsi_ds.text_to_sql.logical import Dimension, Measure, Order, Ref
 from lexsi_ds.text_to_sql.sqltext import Names
 from lexsi_ds.text_to_sql.tagger import Item
@@ -153,7 +154,13 @@ def order_rows(r: Resolver) -> tuple[list[Order], int | None, bool, list[Dimensi
     key = next((c.name for c in columns if c.ref.column == table.key and c.ref.table == r.base), None)
     ties = ask is not None and draft.limit is None and ask.target is not None
     named = draft.entities or draft.which is not None or draft.ids or draft.rows or draft.columns
-    if draft.place is not None and not named and ask is not None and ask.target is not None and not ask.target.of("entity"):
+    if (
+        draft.place is not None
+        and not named
+        and ask is not None
+        and ask.target is not None
+        and not ask.target.of("entity")
+    ):
         r.only_value = True
         columns = [c for c in columns if c.name == orders[0].name]
         return orders, None, True, columns
@@ -235,6 +242,8 @@ def _row_column(r: Resolver, ask: OrderAsk, columns: list[Item]) -> tuple[Column
     table = r.model.table(r.base)
     if target is not None and target.of("entity") and ask.fn is None:
         worded = [c for c in r.model.of_table(r.base) if ask.word in (c.bigger if ask.descending else c.smaller)]
+        if ask.word in ("longest", "shortest"):
+            worded = [c for c in worded if is_length(c, r.model)]
         if len(worded) == 1:
             return _own(r, worded[0].name)
         if ask.word in _TIMES and table.time is not None:

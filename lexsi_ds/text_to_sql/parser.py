@@ -220,10 +220,7 @@ class Parser:
         if kind == "about":
             self.draft.about = True
             return i + 1
-        if (
-            kind == "not"
-            and self.is_named(self.skip(i + 1, "be"), "deal")
-        ):
+        if kind == "not" and self.is_named(self.skip(i + 1, "be"), "deal"):
             return i + 1
         if kind not in AGGREGATES:
             return i
@@ -332,6 +329,10 @@ class Parser:
         if item.of("house"):
             return i + 1 if self.kind(i - 1) in ("", "in", "of", "with", "be", "count", "sense") else i
         if item.of("metric"):
+            following = self.items[i + 1] if i + 1 < len(self.items) else None
+            nouns = {s.table for s in following.of("entity")} if following is not None else set()
+            if nouns and not nouns & {s.table for s in item.of("metric")}:
+                return i  # "share of cancelled flights", where bookings are cancelled too
             draft.measures.append(MeasureAsk("rate", item, cue=item.text))
         elif item.of("entity"):
             draft.entities.append(item)

@@ -161,7 +161,25 @@ class Resolver:
     def _not_per_one(self) -> None:
         """ "average hours per employee": of the rows, or of each one's sum? Not the same where one has many."""
         draft = self.draft
+        averaged = any(m.fn in ("average", "median") for m in draft.measures)
         for ask in draft.groups:
+            columns = (
+                [self.names.column(s.table, s.column) for s in ask.target.of("column")]
+                if ask.target is not None
+                else []
+            )
+            rows = self.model.table(self.base).rows
+            if (
+                ask.per
+                and averaged
+                and columns
+                and ask.target is not None
+                and all(c.table == self.base and c.role != "time" and c.distinct > max(60, rows // 10) for c in columns)
+            ):
+                raise NotUnderstood(
+                    (f"per {ask.target.text}",),
+                    f"several rows can be of one {ask.target.text}: it can be their average or what they add up to",
+                )
             entity = ask.per and ask.target is not None and ask.target.of("entity") and not ask.target.of("column")
             if (
                 entity
@@ -363,6 +381,7 @@ class Resolver:
         self.period = next((d.ref for d in dimensions if d.grain), None)
         filters, hits = conditions.settle(self, self.draft.filters)
         measures = [] if rows_per_group else settle_measures(self, dimensions, hits)
+        filters += self._done()
         filters, after = windows_of.periods_after(self, filters, dimensions)
         order, limit, ties, columns = self._order(measures, dimensions)
         if (
@@ -409,6 +428,18 @@ class Resolver:
             query, self.scope.said, self.evidence, self.metric, ordered=asked, trend=self.draft.trend is not None
         )
 
+    def _done(self) -> list[Predicate]:
+        """ "sold cars": those with a date of sale, where not every row has one."""
+        made = []
+        for item in self.draft.verbs:
+            senses = [s for s in item.of("verb") if s.table == self.base]
+            column = self.model.column(self.base, senses[0].column) if len(senses) == 1 else None
+            if column is not None and column.role == "time" and column.nulls:
+                made.append(
+                    Predicate(ref=self.scope.own(column.name), test="is not null", text=f"with a {column.label}")
+                )
+        return made
+
     def _named_groups(self, dimensions: list[Dimension]) -> list[Predicate]:
         """Rows without a value are no group that could come first."""
         made = []
@@ -441,7 +472,9 @@ class Resolver:
         if of is not None:
             tables = {s.table for s in of.of("entity", "role")}
             if of.article and of.of("entity") and self.base not in tables and all(s.table == self.base for s in senses):
-                raise NotUnderstood((of.text,), f"it is not clear what {item.text} of one {of.text} is: one has many or none")
+                raise NotUnderstood(
+                    (of.text,), f"it is not clear what {item.text} of one {of.text} is: one has many or none"
+                )
             senses = tuple(s for s in senses if s.table in tables) or senses
         sense = self.scope.pick(item, senses, self.mentioned)
         column = self.names.column(sense.table, sense.column)
@@ -454,7 +487,9 @@ class Resolver:
         """Whether rows are named only to say whose the counted ones are: "loans of clients", "with an account"."""
         draft = self.draft
         later = [m.target for m in draft.measures if m.target is not None]
-        counted = [e for e in (*draft.entities, *later) if e is not item and self.base in {s.table for s in e.of("entity")}]
+        counted = [
+            e for e in (*draft.entities, *later) if e is not item and self.base in {s.table for s in e.of("entity")}
+        ]
         return bool(counted) and bool(draft.filters or draft.groups or draft.order or draft.share)
 
     def conditions_on_groups(self, dimensions: list[Dimension]) -> list[Having]:

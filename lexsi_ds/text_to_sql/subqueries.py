@@ -13,6 +13,7 @@ from lexsi_ds.knowledge.words import fold
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import Draft, FilterAsk
 from lexsi_ds.text_to_sql.joins import Route, routes
+from lexsi_ds.text_to_sql.lexicon import is_length
 from lexsi_ds.text_to_sql.logical import Predicate, Ref, Sub
 from lexsi_ds.text_to_sql.scope import Scope
 from lexsi_ds.text_to_sql.tagger import Item
@@ -276,6 +277,8 @@ def by_word(r: Resolver, comparative: str) -> ColumnModel | None:
     own = r.model.of_table(r.base)
     superlative = f"{comparative[:-2]}est" if comparative.endswith("er") else comparative
     worded = [c for c in own if superlative in (*c.bigger, *c.smaller)]
+    if superlative in ("longest", "shortest"):
+        worded = [c for c in worded if is_length(c, r.model)]
     if len(worded) == 1:
         return worded[0]
     if not worded and table.size is not None:

@@ -66,6 +66,10 @@ def values(parser: Parser, i: int) -> int:
         and _holds(parser.items[stop], parser, stop - 1)
     ):
         stop += 1
+    if apart and start > 0 and parser.items[start - 1].text.casefold() == "both":
+        parser.draft.left.append(parser.items[start - 1].text)  # rows of either kind at once are two conditions
+    if negated and parser.kind(i) == "without" and parser.is_named(stop, "value"):
+        parser.draft.left.append(parser.items[stop].text)  # "without excused sick absences": both at once are absent
     if apart and not negated and found[0].of("value"):
         parser.draft.groups.append(GroupAsk(column_of_value(found[0]), text=found[0].text))
     text = " ".join(item.text for item in parser.items[i:stop])
