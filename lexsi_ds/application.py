@@ -45,6 +45,7 @@ from lexsi_ds.settings import Settings, get_settings
 from lexsi_ds.store.db import Store
 from lexsi_ds.store.preferences import Preferences
 from lexsi_ds.store.runs import Runs
+from lexsi_ds.text_to_sql.forms import Form
 from lexsi_ds.text_to_sql.sqltext import Names
 
 log = logging.getLogger(__name__)
@@ -190,6 +191,10 @@ class Application:
     def suggestions(self, handle: DatasetHandle) -> list[str]:
         """Questions that this source can answer, at most six; made once a snapshot."""
         return list(self.answering.suggestions(handle))
+
+    def forms(self, handle: DatasetHandle) -> tuple[Form, ...]:
+        """What can be asked of this source: forms with examples that are understood; made once a snapshot."""
+        return self.answering.forms(handle)
 
     def overall_explanation(self, actor: Actor, model_id: str, scale: str = "probability") -> GlobalExplanation:
         """What moves a model; computed once, then read from disk."""

@@ -101,7 +101,7 @@ def _upward(r: Resolver, ask: FilterAsk, table: str) -> list[Predicate]:
         raise NotUnderstood((ask.text,), f"it is not clear whether {rows} or different {r.model.table(table).plural} are counted")
     work = r.inside(Draft(), middle)
     alias = work.scope.join(down.hops[:-1]) if len(down.hops) > 1 else work.scope.alias
-    *_, last = down.hops
+    last = down.hops[len(down.hops) - 1]
     link = (Ref(alias=alias, table=last.table, column=last.column), r.scope.own(last.to_column))
     counted = next((Ref(alias=work.scope.alias, table=middle, column=h.column) for h in across.hops if len(across.hops) == 1), None)
     tests: list[Predicate] = []
