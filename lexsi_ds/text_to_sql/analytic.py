@@ -38,7 +38,12 @@ def analytic(
         raise NotUnderstood(tuple(draft.left), "it does not fit into the question as it was read")
     pointing = previous is not None and followup.points_back(tagged.items)
     if previous is not None and followup.is_followup(draft, _said(tagged), pointing=pointing):
-        settled = followup.settle(draft, names, lexicon.values, previous, _said(tagged))
+        try:
+            settled = followup.settle(draft, names, lexicon.values, previous, _said(tagged))
+        except NotUnderstood:
+            if pointing or not any(m.target is not None for m in draft.measures):
+                raise
+            settled = resolve(parse(tagged.items), names, lexicon.values)  # by itself it says what is asked for
     else:
         settled = resolve(draft, names, lexicon.values)
         counts_per.check_none(draft, settled.query, names, query)

@@ -71,7 +71,7 @@ def is_followup(draft: Draft, items: tuple[Item, ...], *, pointing: bool = False
     if draft.entities and not draft.measures and not draft.columns:
         return draft.about or leads
     counted = any(m.target is not None and m.target.of("entity") and not m.target.of("column") for m in draft.measures)
-    if draft.entities or counted:
+    if draft.entities or counted or (draft.groups and not leads):
         return False
     said = [i for i in items if i.kind not in ("mark", "and", "about", "of", "be", "only", "too")]
     return leads or len(said) <= _FRAGMENT

@@ -90,7 +90,8 @@ def interpret(
             return Clarify(question="That is more than one question. Which one first?", options=parts)
         if _DOCUMENT.search(question) and not any(w in source.lexicon.vocabulary for w in ("document", "pdf", "handbook")):
             return CannotAnswer(reason=_NO_DOCUMENTS, words=doubt.words, suggestions=_suggested(source))
-        if not _about_the_data(question, source):
+        goes_on = isinstance(previous, Analytic) and not tag(question, source.lexicon, source.names.handle.today).unknown
+        if not goes_on and not _about_the_data(question, source):
             return OffTopic(reason=gate.REASONS["small_talk"], suggestions=_suggested(source))
         rest = partial.understood(question, source.names, source.lexicon)
         return CannotAnswer(reason=_why_not(doubt), words=doubt.words, suggestions=_suggested(source), partial=rest)

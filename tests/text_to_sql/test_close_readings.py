@@ -148,3 +148,12 @@ def test_a_chain_of_follow_ups_keeps_what_it_does_not_change(bank: Asked) -> Non
         if question != CHAIN[0][0]:
             assert "gender = 'F'" in reading.sql
         previous = reading
+
+
+def test_a_whole_question_is_not_taken_for_a_part_of_the_one_before(bank: Asked) -> None:
+    before = bank.analytic("number of loans of women by region in 1997")
+    fresh = bank.analytic("average loan amount by status", previous=before)
+    assert "WHERE" not in fresh.sql
+    top = bank.analytic("For each year, which region has the highest total loan amount?")
+    assert bank.read("top 3", previous=top).kind == "cannot_answer"
+    assert bank.read("average exposure by status", previous=top).kind == "clarify"
