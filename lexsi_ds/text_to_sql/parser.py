@@ -229,6 +229,10 @@ class Parser:
             return added
         if kind in ("count", "sum") and i + 1 == len(self._said()) and self.draft.order and self.kind(i - 1) == "and":
             return i + 1  # "..., and how much?"
+        named = self.draft.entities
+        if kind == "count" and len(named) == 1 and self.kind(i + 1) in ("with", "without", "be", "not"):
+            self.draft.measures.append(MeasureAsk("count", named.pop(), cue=self.items[i].text))
+            return i + 1  # "among the accounts, how many have a loan": the accounts are counted
         several = ends.several(self, i)
         if several > i:
             return several
