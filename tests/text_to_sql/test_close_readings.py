@@ -37,7 +37,8 @@ RIGHT = [
      "SELECT count(*), count(*) FILTER (Churn), 100.0 * count(*) FILTER (Churn) / count(*) FROM telco_customer_churn"
      " WHERE gender = 'Female'"),
     ("bank", "Among the accounts in Prague, how many have a loan of under 200000?",
-     "SELECT count(*) FROM account JOIN district USING (district_id) WHERE A3 = 'Prague' AND account_id IN (SELECT account_id FROM loan WHERE amount"
+     "SELECT count(*) FROM account JOIN district USING (district_id) WHERE A3 = 'Prague'"
+     " AND account_id IN (SELECT account_id FROM loan WHERE amount"
      " < 200000)"),
     ("houses", "average year of renovation", "SELECT avg(yr_renovated) FROM kc_house_data WHERE yr_renovated > 0"),
     ("staff", "second highest monthly income",
