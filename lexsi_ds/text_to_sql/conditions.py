@@ -17,6 +17,7 @@ from lexsi_ds.text_to_sql.draft import FilterAsk
 from lexsi_ds.text_to_sql.joins import routes
 from lexsi_ds.text_to_sql.lexicon import Sense
 from lexsi_ds.text_to_sql.logical import Predicate, Ref
+from lexsi_ds.text_to_sql.sqltext import number_text
 from lexsi_ds.text_to_sql.tagger import Item
 
 if TYPE_CHECKING:
@@ -250,7 +251,7 @@ def _key(r: Resolver, ask: FilterAsk) -> Predicate:
     if table.key is None or r.names.family(table.name, table.key) != "number":
         raise NotUnderstood((ask.text,), f"{table.plural} have no numbers")
     ref = r.scope.ref(table.name, table.key, ask.items[0], filtering=True)
-    value = _plain(ask.numbers[0])
+    value = number_text(ask.numbers[0])
     r.note(ask.text, f"{table.name}.{table.key} = {value}")
     return Predicate(ref=ref, test="=", values=(value,), text=f"{table.label} {value}")
 
@@ -308,16 +309,12 @@ def _compare(r: Resolver, ask: FilterAsk) -> Predicate:
     if not numeric or column.role in ("key", "link"):
         raise NotUnderstood((ask.text,), f"{column.label} is not a figure to compare")
     factor = _factor(ask, column)
-    values = tuple(_plain(n * factor) for n in ask.numbers)
+    values = tuple(number_text(n * factor) for n in ask.numbers)
     r.note(ask.text, f"{column.table}.{column.name} {ask.test} {' and '.join(values)}")
     said = {"between": "between", ">": "above", "<": "below", ">=": "at least", "<=": "at most", "=": "exactly"}[
         ask.test
     ]
     return Predicate(ref=ref, test=ask.test, values=values, text=f"{column.label} {said} {' and '.join(values)}")  # type: ignore[arg-type]
-
-
-def _plain(number: float) -> str:
-    return str(int(number)) if number == int(number) else repr(number)
 
 
 def _compared_column(r: Resolver, ask: FilterAsk) -> tuple[ColumnModel, Ref]:

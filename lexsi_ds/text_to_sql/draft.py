@@ -165,7 +165,6 @@ class Draft:
     """A value said for the rows that are counted: "how many women"."""
     left: list[str] = field(default_factory=list)
     """Words that no rule took."""
-    default_limit: bool = False
     limit_noun: Item | None = None
     """What stands right behind "top 3"."""
     top_one: bool = False

@@ -158,7 +158,6 @@ def limit(parser: Parser, i: int) -> int:
         ):
             return i  # "in the first 15 minutes" is a stretch of time and no ranking
         draft.limit = _whole(parser.items[stop].value) if numbered else 10
-        draft.default_limit = not numbered
         noun = parser.items[stop + numbered] if stop + numbered < len(parser.items) else None
         draft.limit_noun = noun
         if not numbered and noun is not None and noun.of("entity", "column") and _is_single(noun.words[-1]):

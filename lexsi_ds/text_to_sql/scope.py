@@ -22,7 +22,7 @@ class Scope:
         """Names in use in the whole query, whichever part took them first; shared with the queries inside this one."""
         self.joins: list[JoinStep] = []
         self.said: list[str] = []
-        self.alias = self._fresh(base)
+        self.alias = self.fresh(base)
         self._aliases: dict[tuple[str, ...], str] = {(): self.alias}
 
     def own(self, column: str) -> Ref:
@@ -106,7 +106,7 @@ class Scope:
         return next((j.alias for j in self.joins if (j.left, j.table, j.column, j.conditions) == same), None)
 
     def _new(self, left: Ref, hop: Hop, *, inner: bool) -> str:
-        name = self._fresh(hop.to_table)
+        name = self.fresh(hop.to_table)
         step = JoinStep(
             alias=name, table=hop.to_table, left=left, column=hop.to_column, conditions=hop.conditions, inner=inner
         )
@@ -115,9 +115,6 @@ class Scope:
 
     def fresh(self, table: str) -> str:
         """A name for one more use of a table."""
-        return self._fresh(table)
-
-    def _fresh(self, table: str) -> str:
         name, n = table, 2
         while name in self.taken:
             name, n = f"{table}_{n}", n + 1

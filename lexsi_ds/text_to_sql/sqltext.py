@@ -36,6 +36,11 @@ def ident(name: str) -> str:
     return '"' + name.replace('"', '""') + '"' if needs_quotes(name) else name
 
 
+def number_text(number: float) -> str:
+    """A number as SQL writes it: whole numbers without a point."""
+    return str(int(number)) if number == int(number) else repr(number)
+
+
 def text_literal(value: str) -> str:
     """A text as an SQL literal."""
     return "'" + value.replace("'", "''") + "'"

@@ -16,6 +16,7 @@ from lexsi_ds.text_to_sql.joins import Route, routes
 from lexsi_ds.text_to_sql.lexicon import is_length
 from lexsi_ds.text_to_sql.logical import Predicate, Ref, Sub
 from lexsi_ds.text_to_sql.scope import Scope
+from lexsi_ds.text_to_sql.sqltext import number_text
 from lexsi_ds.text_to_sql.tagger import Item
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def exists(r: Resolver, ask: FilterAsk) -> list[Predicate]:
         return [Predicate(ref=own, test=test, sub=sub, text=f"{'without' if ask.negated else 'with'} {said}")]
     if ask.negated:
         raise NotUnderstood((ask.text,), "a number of rows is asked not to be there")
-    number = _plain(ask.numbers[0])
+    number = number_text(ask.numbers[0])
     text = f"with {_SAID[ask.test]} {number} {said}"
     return [Predicate(ref=own, test=ask.test, values=(number,), sub=sub, text=text)]  # type: ignore[arg-type]
 
@@ -118,7 +119,7 @@ def _upward(r: Resolver, ask: FilterAsk, table: str) -> list[Predicate]:
     if not ask.numbers:
         word = "without" if ask.negated else "with"
         return [Predicate(ref=own, test="not exists" if ask.negated else "exists", sub=sub, text=f"{word} {noun}")]
-    number = _plain(ask.numbers[0])
+    number = number_text(ask.numbers[0])
     return [
         Predicate(ref=own, test=ask.test, values=(number,), sub=sub, text=f"with {_SAID[ask.test]} {number} {noun}")  # type: ignore[arg-type]
     ]
@@ -207,7 +208,7 @@ def versus(r: Resolver, ask: FilterAsk) -> Predicate:
         table=r.base, alias=work.scope.alias, joins=tuple(work.scope.joins), links=links, fn=ask.fn,
         ref=work.scope.own(target.name),
     )
-    times = "" if ask.factor == 1 else f"{_plain(ask.factor)} times "
+    times = "" if ask.factor == 1 else f"{number_text(ask.factor)} times "
     text = f"{column.label} {_SAID[ask.test]} {times}the {_FUNCTIONS[ask.fn]} {target.label} of {whose}"
     r.note(ask.text, text)
     return Predicate(ref=ref, test=ask.test, than=sub, factor=ask.factor, text=text)  # type: ignore[arg-type]
@@ -231,7 +232,7 @@ def _columns(r: Resolver, ask: FilterAsk, column: ColumnModel, ref: Ref) -> Pred
     _comparable(ask, column, other)
     if ref == theirs:
         raise NotUnderstood((ask.text,), "a figure is compared with itself")
-    times = "" if ask.factor == 1 else f"{_plain(ask.factor)} times "
+    times = "" if ask.factor == 1 else f"{number_text(ask.factor)} times "
     text = f"{column.label} {_SAID[ask.test]} {times}{other.label}"
     r.note(ask.text, f"{column.table}.{column.name} {ask.test} {times}{other.table}.{other.name}")
     return Predicate(ref=ref, test=ask.test, other=theirs, factor=ask.factor, text=text)  # type: ignore[arg-type]
@@ -285,9 +286,5 @@ def by_word(r: Resolver, comparative: str) -> ColumnModel | None:
         return r.names.column(table.name, table.size)
     amounts = [c for c in own if c.role == "measure" and c.additive]
     return amounts[0] if not worded and len(amounts) == 1 else None
-
-
-def _plain(number: float) -> str:
-    return str(int(number)) if number == int(number) else repr(number)
 
 

@@ -9,7 +9,7 @@ import sqlglot
 from sqlglot import exp
 
 from lexsi_ds.text_to_sql.logical import Dimension, Having, JoinStep, Logical, Measure, Predicate, Ref, Sub
-from lexsi_ds.text_to_sql.sqltext import Names, needs_quotes
+from lexsi_ds.text_to_sql.sqltext import Names, needs_quotes, number_text
 
 _FUNCTIONS: dict[str, type[exp.AggFunc]] = {
     "sum": exp.Sum,
@@ -141,7 +141,7 @@ class _Writer:
         if dimension.bands:
             return _banded(column, dimension)
         if dimension.step is not None:
-            width = exp.Literal.number(_plain(dimension.step))
+            width = exp.Literal.number(number_text(dimension.step))
             floor = exp.Floor(this=exp.Div(this=column, expression=width))
             return exp.Mul(this=floor, expression=width.copy())
         if dimension.grain is None:
@@ -300,7 +300,7 @@ class _Writer:
             return None
         if predicate.factor == 1:
             return found
-        return exp.Mul(this=exp.Literal.number(_plain(predicate.factor)), expression=found)
+        return exp.Mul(this=exp.Literal.number(number_text(predicate.factor)), expression=found)
 
     def rows_of(self, sub: Sub) -> exp.Select:
         """The rows of a sub-query, before it is said what is taken of them."""
@@ -381,21 +381,17 @@ def _aggregate(fn: str, column: exp.Expr) -> exp.Expr:
     return _FUNCTIONS[fn](this=column)
 
 
-def _plain(number: float) -> str:
-    return str(int(number)) if number == int(number) else repr(number)
-
-
 def _banded(column: exp.Expr, dimension: Dimension) -> exp.Expr:
     """The band that a figure falls in, by the lower ends; empty below the first and above the last."""
     cases = []
     for band, following in zip(dimension.bands, (*dimension.bands[1:], None), strict=True):
         tests: list[exp.Expr] = []
         if band.low is not None:
-            tests.append(exp.GTE(this=column.copy(), expression=exp.Literal.number(_plain(band.low))))
+            tests.append(exp.GTE(this=column.copy(), expression=exp.Literal.number(number_text(band.low))))
         if following is not None and following.low is not None:
-            tests.append(exp.LT(this=column.copy(), expression=exp.Literal.number(_plain(following.low))))
+            tests.append(exp.LT(this=column.copy(), expression=exp.Literal.number(number_text(following.low))))
         elif band.high is not None:
-            tests.append(exp.LTE(this=column.copy(), expression=exp.Literal.number(_plain(band.high))))
+            tests.append(exp.LTE(this=column.copy(), expression=exp.Literal.number(number_text(band.high))))
         cases.append(exp.If(this=exp.and_(*tests), true=exp.Literal.string(band.label)))
     return exp.Case(ifs=cases)
 
