@@ -161,3 +161,11 @@ def test_a_whole_question_is_not_taken_for_a_part_of_the_one_before(bank: Asked)
     top = bank.analytic("For each year, which region has the highest total loan amount?")
     assert bank.read("top 3", previous=top).kind == "cannot_answer"
     assert bank.read("average exposure by status", previous=top).kind == "clarify"
+
+
+def test_rows_without_a_value_are_said_of_a_percentage_and_of_a_not(bank: Asked) -> None:
+    share = bank.analytic("percentage of transactions for household")
+    assert any("are counted in the whole" in c for c in share.caveats), share.caveats
+    others = bank.analytic("number of transactions that are not for household")
+    assert "<>" in others.sql
+    assert any("are left out as well" in c for c in others.caveats), others.caveats
