@@ -80,7 +80,7 @@ def is_followup(draft: Draft, items: tuple[Item, ...], *, pointing: bool = False
 def settle(draft: Draft, names: Names, values: ValueIndex, previous: Analytic, items: tuple[Item, ...]) -> Settled:
     """The earlier query with what the follow-up changes. Raises NotUnderstood when it changes nothing that is there."""
     if previous.logical is None:
-        raise NotUnderstood(("the question",), "there is no earlier query to change")
+        raise NotUnderstood((), "there is no earlier query to change")
     before = Logical.model_validate(previous.logical)
     if draft.entities and not (draft.measures or draft.columns) and items[0].kind != "only":
         return _other_rows(draft, names, values, before)
@@ -121,7 +121,7 @@ def settle(draft: Draft, names: Names, values: ValueIndex, previous: Analytic, i
         }
     )
     if query == before and not draft.order:
-        raise NotUnderstood(("the question",), "it changes nothing in the question before")
+        raise NotUnderstood((), "it changes nothing in the question before")
     return Settled(query, work.scope.said, work.evidence, None, ordered=bool(draft.order))
 
 
@@ -205,7 +205,7 @@ def _named(work: Resolver, item: Item, measures: list[Measure], dimensions: list
 def _of_list(draft: Draft, names: Names, values: ValueIndex, before: Logical) -> Settled:
     """A list with further restrictions, or its rows counted by a period or a group."""
     if draft.measures or draft.columns or draft.window or draft.order or draft.having or before.per:
-        raise NotUnderstood(("the question",), "the earlier answer was a list; ask this as a question of its own")
+        raise NotUnderstood((), "the earlier answer was a list; ask this as a question of its own")
     work = resolver_on(draft, names, values, before)
     filters, _ = conditions.settle(work, draft.filters)
     kept = tuple(p for p in before.filters if all(p.ref != f.ref for f in filters))
