@@ -42,6 +42,8 @@ class PredictionSet(Value):
     entity_column: str
     columns: tuple[str, ...]
     created_at: datetime
+    about: dict[str, Any] | None = None
+    """What was scored and what scoring said of it, where that was kept."""
 
 
 class Models:

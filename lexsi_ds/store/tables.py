@@ -5,49 +5,20 @@ Must never: change without a migration; hold a data row of a source (those live 
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import Any
-
 import sqlalchemy as sa
 
-HEAD = "0004"
+from lexsi_ds.store.columns import Utc, json_column, metadata, partial_unique
+from lexsi_ds.store.model_tables import backtests as backtests
+from lexsi_ds.store.model_tables import case_overrides as case_overrides
+from lexsi_ds.store.model_tables import model_history as model_history
+from lexsi_ds.store.model_tables import model_registry as model_registry
+from lexsi_ds.store.model_tables import models as models
+from lexsi_ds.store.model_tables import predictions as predictions
+
+HEAD = "0005"
 """The newest migration."""
 LIVE_STATES = ("queued", "running")
 """States in which a run holds the lease of its conversation."""
-
-
-class Utc(sa.types.TypeDecorator[datetime]):
-    """A moment, always with its zone: SQLite would give it back naive."""
-
-    impl = sa.DateTime(timezone=True)
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Any) -> datetime | None:
-        return None if value is None else value.astimezone(UTC)
-
-    def process_result_value(self, value: datetime | None, dialect: Any) -> datetime | None:
-        if value is None:
-            return None
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-
-
-metadata = sa.MetaData(
-    naming_convention={
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-        "pk": "pk_%(table_name)s",
-    }
-)
-
-
-def _partial_unique(name: str, *columns: str, where: str) -> sa.Index:
-    condition = sa.text(where)
-    return sa.Index(name, *columns, unique=True, sqlite_where=condition, postgresql_where=condition)
-
-
-def _json(name: str, *, nullable: bool = False) -> sa.Column[Any]:
-    return sa.Column(name, sa.JSON(none_as_null=True), nullable=nullable)
 
 
 sources = sa.Table(
@@ -59,13 +30,13 @@ sources = sa.Table(
     sa.Column("synthetic", sa.Boolean, nullable=False),
     sa.Column("throwaway", sa.Boolean, nullable=False),
     sa.Column("fingerprint", sa.String),
-    _json("options"),
+    json_column("options"),
     sa.Column("created_at", Utc, nullable=False),
     sa.Column("updated_at", Utc, nullable=False),
     sa.Column("deleted_at", Utc),
     sa.Column("delete_status", sa.String),
     sa.Column("delete_error", sa.String),
-    _partial_unique("uq_sources_fingerprint", "fingerprint", where="fingerprint IS NOT NULL AND deleted_at IS NULL"),
+    partial_unique("uq_sources_fingerprint", "fingerprint", where="fingerprint IS NOT NULL AND deleted_at IS NULL"),
 )
 
 datasets = sa.Table(
@@ -81,7 +52,7 @@ datasets = sa.Table(
     sa.Column("description", sa.String),
     sa.Column("target_column", sa.String),
     sa.Column("edited_at", Utc),
-    _partial_unique("uq_datasets_source_id_name_key", "source_id", "name_key", where="deleted_at IS NULL"),
+    partial_unique("uq_datasets_source_id_name_key", "source_id", "name_key", where="deleted_at IS NULL"),
 )
 
 dataset_versions = sa.Table(
@@ -92,8 +63,8 @@ dataset_versions = sa.Table(
     sa.Column("rows", sa.BigInteger, nullable=False),
     sa.Column("bytes", sa.BigInteger, nullable=False),
     sa.Column("comment", sa.String),
-    _json("columns"),
-    _json("read_options"),
+    json_column("columns"),
+    json_column("read_options"),
     sa.Column("rejected", sa.BigInteger, nullable=False),
     sa.Column("rejected_path", sa.String),
     sa.Column("created_at", Utc, nullable=False),
@@ -116,7 +87,7 @@ snapshots = sa.Table(
     sa.Column("id", sa.String, primary_key=True),
     sa.Column("source_id", sa.ForeignKey("sources.id"), nullable=False),
     sa.Column("number", sa.Integer, nullable=False),
-    _json("members"),
+    json_column("members"),
     sa.Column("today", sa.Date),
     sa.Column("created_at", Utc, nullable=False),
     sa.UniqueConstraint("source_id", "number"),
@@ -126,15 +97,15 @@ connectors = sa.Table(
     "connectors", metadata,
     sa.Column("source_id", sa.ForeignKey("sources.id"), primary_key=True),
     sa.Column("mode", sa.String, nullable=False),
-    _json("config"),
-    _json("variables"),
-    _json("warnings"),
+    json_column("config"),
+    json_column("variables"),
+    json_column("warnings"),
 )
 
 found_relations = sa.Table(
     "found_relations", metadata,
     sa.Column("snapshot_id", sa.String, primary_key=True),
-    _json("body"),
+    json_column("body"),
     sa.Column("created_at", Utc, nullable=False),
 )
 
@@ -155,7 +126,7 @@ semantic_versions = sa.Table(
     sa.Column("source_id", sa.ForeignKey("sources.id"), primary_key=True),
     sa.Column("version", sa.Integer, primary_key=True),
     sa.Column("text", sa.Text),
-    _json("changes"),
+    json_column("changes"),
     sa.Column("how", sa.String, nullable=False),
     sa.Column("person", sa.String, nullable=False),
     sa.Column("person_name", sa.String, nullable=False),
@@ -167,7 +138,7 @@ learned_words = sa.Table(
     sa.Column("id", sa.String, primary_key=True),
     sa.Column("source_id", sa.ForeignKey("sources.id"), nullable=False),
     sa.Column("words", sa.String, nullable=False),
-    _json("meaning"),
+    json_column("meaning"),
     sa.Column("person", sa.String, nullable=False),
     sa.Column("person_name", sa.String, nullable=False),
     sa.Column("created_at", Utc, nullable=False),
@@ -189,7 +160,7 @@ conversations = sa.Table(
     sa.Column("owner", sa.String, nullable=False),
     sa.Column("source_id", sa.String),
     sa.Column("title", sa.String, nullable=False),
-    _json("memory", nullable=True),
+    json_column("memory", nullable=True),
     sa.Column("created_at", Utc, nullable=False),
     sa.Column("updated_at", Utc, nullable=False),
     sa.Column("deleted_at", Utc),
@@ -207,8 +178,8 @@ runs = sa.Table(
     sa.Column("started", sa.Double, nullable=False),
     sa.Column("beat", sa.Double, nullable=False),
     sa.Column("ended", sa.Double),
-    _json("meta"),
-    _partial_unique("uq_runs_live", "conversation_id", where="state IN ('queued', 'running')"),
+    json_column("meta"),
+    partial_unique("uq_runs_live", "conversation_id", where="state IN ('queued', 'running')"),
     sa.Index("ix_runs_conversation_id_started", "conversation_id", "started"),
 )
 
@@ -218,7 +189,7 @@ events = sa.Table(
     sa.Column("seq", sa.Integer, primary_key=True),
     sa.Column("ts", sa.Double, nullable=False),
     sa.Column("type", sa.String, nullable=False),
-    _json("body"),
+    json_column("body"),
 )
 
 artifacts = sa.Table(
@@ -229,38 +200,9 @@ artifacts = sa.Table(
     sa.Column("kind", sa.String, nullable=False),
     sa.Column("path", sa.String, nullable=False),
     sa.Column("bytes", sa.BigInteger, nullable=False),
-    _json("meta"),
+    json_column("meta"),
     sa.Column("created_at", Utc, nullable=False),
     sa.Index("ix_artifacts_run_id", "run_id"),
-)
-
-models = sa.Table(
-    "models", metadata,
-    sa.Column("id", sa.String, primary_key=True),
-    sa.Column("owner", sa.String, nullable=False),
-    sa.Column("source_id", sa.String, nullable=False),
-    sa.Column("snapshot_id", sa.String, nullable=False),
-    sa.Column("run_id", sa.String),
-    sa.Column("name", sa.String, nullable=False),
-    sa.Column("folder", sa.String, nullable=False),
-    _json("card"),
-    sa.Column("created_at", Utc, nullable=False),
-    sa.UniqueConstraint("source_id", "name"),
-)
-
-predictions = sa.Table(
-    "predictions", metadata,
-    sa.Column("id", sa.String, primary_key=True),
-    sa.Column("model_id", sa.ForeignKey("models.id"), nullable=False),
-    sa.Column("run_id", sa.String),
-    sa.Column("snapshot_id", sa.String, nullable=False),
-    sa.Column("path", sa.String, nullable=False),
-    sa.Column("rows", sa.BigInteger, nullable=False),
-    sa.Column("ranked", sa.BigInteger, nullable=False),
-    sa.Column("top_overlap", sa.Double, nullable=False),
-    sa.Column("entity_column", sa.String, nullable=False),
-    sa.Column("created_at", Utc, nullable=False),
-    sa.Index("ix_predictions_model_id_created_at", "model_id", "created_at"),
 )
 
 findings = sa.Table(
@@ -272,13 +214,13 @@ findings = sa.Table(
     sa.Column("origin", sa.String, nullable=False),
     sa.Column("title", sa.String, nullable=False),
     sa.Column("statement", sa.String, nullable=False),
-    _json("columns"),
+    json_column("columns"),
     sa.Column("check_sql", sa.String),
     sa.Column("verdict", sa.String, nullable=False),
-    _json("last_check", nullable=True),
+    json_column("last_check", nullable=True),
     sa.Column("review", sa.String, nullable=False),
     sa.Column("status", sa.String, nullable=False),
-    _json("flag", nullable=True),
+    json_column("flag", nullable=True),
     sa.Column("version", sa.Integer, nullable=False),
     sa.Column("row_version", sa.Integer, nullable=False),
     sa.Column("created_by", sa.String, nullable=False),
@@ -291,7 +233,7 @@ findings = sa.Table(
     sa.Column("review_note", sa.String, nullable=False),
     sa.Column("reviewed_version", sa.Integer),
     sa.Column("reviewed_via", sa.String),
-    _json("reviewed_check", nullable=True),
+    json_column("reviewed_check", nullable=True),
     sa.Index("ix_findings_source_id_created_at", "source_id", "created_at"),
 )
 
@@ -305,14 +247,14 @@ finding_history = sa.Table(
     sa.Column("action", sa.String, nullable=False),
     sa.Column("via", sa.String, nullable=False),
     sa.Column("note", sa.String, nullable=False),
-    _json("before"),
-    _json("after"),
+    json_column("before"),
+    json_column("after"),
 )
 
 preferences = sa.Table(
     "preferences", metadata,
     sa.Column("person", sa.String, primary_key=True),
     sa.Column("key", sa.String, primary_key=True),
-    _json("value", nullable=True),
+    json_column("value", nullable=True),
     sa.Column("updated_at", Utc, nullable=False),
 )

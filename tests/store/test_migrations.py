@@ -14,6 +14,8 @@ from alembic.script import ScriptDirectory
 from lexsi_ds.errors import BadInput
 from lexsi_ds.store import db as db_module
 from lexsi_ds.store.db import Store
+from lexsi_ds.store.model_registry import RegistryRows, Step
+from lexsi_ds.store.models import ModelRows
 from lexsi_ds.store.records import now
 from lexsi_ds.store.tables import HEAD, metadata
 
@@ -111,3 +113,37 @@ def test_sqlite_is_in_wal_mode_with_foreign_keys(store: Store) -> None:
 def test_a_store_in_memory_is_refused() -> None:
     with pytest.raises(BadInput, match="in-memory"):
         Store("sqlite://")
+
+
+def test_models_of_a_store_of_0004_become_drafts_of_whoever_trained_them(tmp_path: Path) -> None:
+    old = Store(f"sqlite:///{tmp_path / 'old.sqlite'}")
+    with old.write() as db:
+        db_module._upgrade(db, "0004")
+    at = now()
+    with old.write() as db:
+        for name, owner in (("mdl_a", "local"), ("mdl_b", "ada")):
+            db.execute(sa.text(
+                "INSERT INTO models (id, owner, source_id, snapshot_id, name, folder, card, created_at) "
+                "VALUES (:id, :owner, 'con_a', 'snap_a', :id, :folder, '{\"name\": \"x\"}', :at)"
+            ), {"id": name, "owner": owner, "folder": f"models/{name}", "at": at.replace(tzinfo=None)})
+        db.execute(sa.text(
+            "INSERT INTO predictions (id, model_id, snapshot_id, path, rows, ranked, top_overlap, entity_column, created_at) "
+            "VALUES ('pred_a', 'mdl_a', 'snap_a', 'predictions/pred_a.duckdb', 3, 2, 0.5, 'loan_id', :at)"
+        ), {"at": at.replace(tzinfo=None)})
+    old.migrate()
+    assert old.revision() == HEAD
+    registry = RegistryRows(old)
+    first, second = registry.get("mdl_a"), registry.get("mdl_b")
+    assert first is not None and second is not None
+    assert (first.state, first.row_version, first.author, first.author_name, first.threshold) == ("draft", 1, "local", "You", None)
+    assert second.author == second.author_name == "ada" and first.updated_at == at
+    steps = registry.history("mdl_b")
+    assert [(s.row_version, s.action, s.person, s.via, s.before) for s in steps] == [(1, "trained", "ada", "training", {})]
+    rows = ModelRows(old)
+    kept, scored = rows.get("mdl_a", "local"), rows.latest_predictions("mdl_a", "local")
+    assert kept is not None and kept.card == {"name": "x"} and rows.get("mdl_a", "ada") is None
+    assert scored is not None and (scored.rows, scored.about) == (3, None)
+    step = Step(person="local", person_name="You", action="described", via="ui")
+    changed = registry.change("mdl_a", 1, {"intended_use": "collections"}, step)
+    assert changed is not None and (changed.row_version, changed.responsible) == (2, "You")
+    assert rows.delete("mdl_a", "local") == ["models/mdl_a", "predictions/pred_a.duckdb"] and registry.get("mdl_a") is None
