@@ -8,7 +8,7 @@ changed after the rename.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,7 @@ import pandas as pd
 from lexsi_ds.errors import BadInput, NotFound
 from lexsi_ds.models.card import ModelCard
 from lexsi_ds.models.encode import Encoding, read_columns
-from lexsi_ds.models.estimators import Estimator, load
+from lexsi_ds.models.estimators import Estimator, load, probability
 from lexsi_ds.models.frames import column, entity_keys, need_columns, read_frame, write_frame
 from lexsi_ds.models.stability import Refits
 from lexsi_ds.models.task import FeatureDef
@@ -91,6 +91,11 @@ class SavedModel:
         known = {stats.feature.name: stats.feature for stats in self.card.features}
         return tuple(known[name] for name in self.encoding.names)
 
+    @property
+    def link(self) -> Callable[[np.ndarray], np.ndarray]:
+        """What turns a margin into a probability."""
+        return probability
+
     def prepare(self, frame: pd.DataFrame) -> Prepared:
         """Read and encode the rows of a frame; refuse an empty one, one without the entity or a feature, or values of
         another kind."""
@@ -109,7 +114,7 @@ class SavedModel:
     def margin(self, rows: Prepared) -> np.ndarray:
         """Log-odds: of the final model, or out of fold for rows that trained it. Shape (n,)."""
         result = np.zeros(len(rows.x))
-        for model, here, weight in self._parts(rows):
+        for model, here, weight in self.parts(rows):
             result[here] += weight * model.margin(rows.x[here])
         return result
 
@@ -120,13 +125,13 @@ class SavedModel:
         base = np.zeros(len(rows.x))
         values = np.zeros((len(rows.x), len(self.encoding.features)))
         starts = np.flatnonzero(np.diff(self.encoding.groups, prepend=-1))
-        for model, here, weight in self._parts(rows):
+        for model, here, weight in self.parts(rows):
             model_base, parts = model.contributions(rows.x[here])
             base[here] += weight * model_base
             values[here] += weight * np.add.reduceat(parts, starts, axis=1)
         return base, values
 
-    def _parts(self, rows: Prepared) -> list[tuple[Estimator, np.ndarray, float]]:
+    def parts(self, rows: Prepared) -> list[tuple[Estimator, np.ndarray, float]]:
         """Which model scores which rows with what weight: the final one the new rows, fold models those they did not
         see."""
         new = np.flatnonzero(~rows.trained)
