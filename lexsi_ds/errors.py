@@ -93,5 +93,11 @@ class EndpointFailed(LexsiError):
     """The language model's endpoint did not give a usable reply."""
 
 
+class PlatformFailed(LexsiError):
+    """The Lexsi platform, or the SDK in front of it, did not do what was asked; ``where`` names the operation."""
+
+    code = "platform_failed"
+
+
 class Stopped(Exception):
     """A person pressed Stop. Never caught to go on."""

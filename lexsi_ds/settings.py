@@ -85,6 +85,35 @@ class Settings(BaseSettings):
     max_question_chars: int = Field(
         default=4000, ge=100, description="Longest question; a longer one is refused with its length."
     )
+    engine: Literal["local", "lexsi"] = Field(
+        default="local",
+        description="Where models are trained: in this machine's workers, or on the Lexsi platform, which sends training and "
+        "scored rows there (docs/lexsi_engine.md).",
+    )
+    lexsi_access_token: SecretStr | None = Field(
+        default=None,
+        validation_alias=AliasChoices("LEXSI_DS_LEXSI_ACCESS_TOKEN", "SDK_ACCESS_TOKEN"),
+        description="Access token of the Lexsi platform. Never logged or stored.",
+    )
+    lexsi_url: str = Field(
+        default="https://api.lexsi.ai",
+        validation_alias=AliasChoices("LEXSI_DS_LEXSI_URL", "XAI_API_URL"),
+        description="Address of the Lexsi platform.",
+    )
+    lexsi_organization: str = Field(default="personal", description="Organization on the Lexsi platform.")
+    lexsi_workspace: str | None = Field(
+        default=None, description="Workspace on the Lexsi platform; may be left out where there is only one."
+    )
+    lexsi_project: str | None = Field(
+        default=None, description="Project on the Lexsi platform to return to; by default each run gets a fresh one."
+    )
+    lexsi_compute: str = Field(default="small", description="Compute of the Lexsi platform for training and scoring.")
+    lexsi_serverless: str | None = Field(
+        default=None, description="Serverless compute of the Lexsi platform for explanations, such as nova-0.5."
+    )
+    lexsi_folds: int = Field(
+        default=5, ge=2, le=10, description="Trainings on the Lexsi platform where every row needs a score from a model that did not see it."
+    )
     aws_access_key_id: SecretStr | None = Field(
         default=None, validation_alias="AWS_ACCESS_KEY_ID", description="Key for S3 when a call gives none."
     )

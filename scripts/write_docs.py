@@ -49,7 +49,8 @@ def settings_table() -> str:
             if field.default in (None, PydanticUndefined)
             else f"`{field.default}`"
         )
-        alias = " (also `LEXSI_TRAIN_TIMEOUT_S`)" if name == "ml_timeout_s" else ""
+        others = getattr(field.validation_alias, "choices", [])[1:]
+        alias = f" (also {', '.join(f'`{other}`' for other in others)})" if others else ""
         variable = field.validation_alias if isinstance(field.validation_alias, str) else f"LEXSI_DS_{name.upper()}"
         rows.append(f"| `{variable}`{alias} | {default} | {field.description} |")
     return "\n".join(rows) + "\n"

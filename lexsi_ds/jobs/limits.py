@@ -15,11 +15,21 @@ from typing import Any, Literal
 
 from lexsi_ds.settings import Settings
 
-Lane = Literal["sql", "ml", "ingest", "connector"]
+Lane = Literal["sql", "ml", "ingest", "connector", "lexsi"]
 EXCLUSIVE: frozenset[Lane] = frozenset({"connector"})
 """Lanes whose worker serves one key all its life: what one connector loaded or was told never meets another."""
 
 _INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SYSTEMROOT", "USERPROFILE", "LD_LIBRARY_PATH")
+_NETWORK = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR")
+_SDK = {
+    # lexsi-sdk's import sets what is unset of these; "False" would count as true.
+    "DEBUG": "", "XAI_ENV": "prod", "XAI_API_VERSION": "v1",
+    # It brings tracers for other people's agents along; nothing may report from here.
+    "OTEL_SDK_DISABLED": "true", "OTEL_TRACES_EXPORTER": "none", "OTEL_METRICS_EXPORTER": "none", "OTEL_LOGS_EXPORTER": "none",
+    "CREWAI_DISABLE_TELEMETRY": "true",
+    # Plotly must not open a browser.
+    "PLOTLY_RENDERER": "json",
+}
 _THREAD_COUNTS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
@@ -57,6 +67,7 @@ def lane_limits(settings: Settings) -> dict[Lane, Limits]:
         "ml": lane(s.ml_workers, s.ml_memory_mb, None, s.ml_timeout_s, 5),
         "ingest": lane(1, s.ml_memory_mb, None, s.ingest_timeout_s, 5),
         "connector": lane(s.sql_workers + 1, s.sql_memory_mb, 2 * s.sql_result_mb, s.sql_timeout_s, 0),
+        "lexsi": lane(2, s.ml_memory_mb, None, s.ml_timeout_s, 5),
     }
 
 
@@ -66,9 +77,21 @@ def cpu_seconds(timeout_s: float, threads: int) -> float:
 
 
 def worker_environment(
-    settings: Settings, scratch: Path, environment: Mapping[str, str] = os.environ,
+    settings: Settings, scratch: Path, environment: Mapping[str, str] = os.environ, lane: Lane = "sql",
 ) -> dict[str, str]:
     """A short environment: where Python and its packages are, thread counts set once, temporary files in scratch."""
+    own: dict[str, str] = {}
+    if lane == "lexsi":
+        own = _network(environment) | _SDK | {"XAI_API_URL": settings.lexsi_url, "IPYTHONDIR": str(scratch)}
+    return _common(settings, scratch, environment) | own
+
+
+def _network(environment: Mapping[str, str]) -> dict[str, str]:
+    """How the network is reached: proxies and certificates, for the one lane that leaves the machine."""
+    return {name: value for name, value in environment.items() if name.upper() in _NETWORK}
+
+
+def _common(settings: Settings, scratch: Path, environment: Mapping[str, str]) -> dict[str, str]:
     package_root = str(Path(__file__).resolve().parents[2])
     inherited_path = environment.get("PYTHONPATH")
     kept = {name: environment[name] for name in _INHERITED if name in environment}

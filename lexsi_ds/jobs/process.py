@@ -48,7 +48,7 @@ class WorkerProcess:
         self._log_mark = 0
         ours, theirs = socket.socketpair()
         with self._log_path.open("ab") as log:
-            self._process = _spawn(lane, theirs, worker_environment(settings, scratch), log)
+            self._process = _spawn(lane, theirs, worker_environment(settings, scratch, lane=lane), log)
         theirs.close()
         self.channel = Channel(ours)
         self.channel.send(limits.to_dict())

@@ -44,6 +44,13 @@ HANDLERS = frozenset({
     "lexsi_ds.explain.worker:explain_cases",
     "lexsi_ds.explain.worker:explain_global",
     "lexsi_ds.explain.worker:similar_cases",
+    "lexsi_ds.models.lexsi.worker:check",
+    "lexsi_ds.models.lexsi.worker:train",
+    "lexsi_ds.models.lexsi.worker:predict",
+    "lexsi_ds.models.lexsi.worker:explain_cases",
+    "lexsi_ds.models.lexsi.worker:explain_global",
+    "lexsi_ds.models.lexsi.worker:similar_cases",
+    "lexsi_ds.models.lexsi.worker:connect",
 })
 """All that a worker will do. They live in rooms above this one, so they are imported by name, at their first use."""
 
@@ -52,6 +59,7 @@ WARM = {
     "ml": ("numpy", "pandas", "pyarrow", "xgboost", "sklearn.linear_model", "sklearn.model_selection", "shap"),
     "ingest": ("duckdb", "pandas", "pyarrow"),
     "connector": ("duckdb", "pyarrow"),
+    "lexsi": ("numpy", "pandas", "pyarrow"),
 }
 PROGRESS_EVERY_S = 0.2
 _MEMORY_WORDS = ("bad allocation", "bad_alloc", "out of memory", "unable to allocate", "cannot allocate memory",
