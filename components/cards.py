@@ -166,16 +166,14 @@ def sql_card(sql: str, seconds: float | None, run_id: str) -> None:
 
 def model_card(card: ModelCard, run_id: str) -> None:
     """The model in three lines, with its interval, its baseline and its warnings; opens Model results."""
-    auc, other = card.chosen.metrics.roc_auc, next((c for c in card.candidates if not c.chosen), None)
+    auc, other = card.chosen.main, next((c for c in card.candidates if not c.chosen), None)
     with st.container(border=True, gap="xsmall"):
         tables.card_head("Model", f"{card.name}, {card.model_type}, data version {card.snapshot_number}")
         beside = (
-            f"; {plain(other.model_type)} has {figures.number(other.metrics.roc_auc.value)} on the same folds"
-            if other
-            else ""
+            f"; {plain(other.model_type)} has {figures.number(other.main.value)} on the same folds" if other else ""
         )
         st.markdown(
-            f"ROC AUC **{figures.number(auc.value)}** :gray[({figures.interval(auc)}, 95%, out of fold){beside}]"
+            f"{card.chosen.main_name} **{figures.number(auc.value)}** :gray[({figures.interval(auc)}, 95%, out of fold){beside}]"
         )
         st.markdown(
             f":gray[{figures.counted(card.rows, 'row')}, {figures.share(card.positives, card.rows)} "

@@ -84,12 +84,12 @@ def roc(card: ModelCard, mode: str | None) -> Chart:
     )
     figure.update_xaxes(title_text="False alarm rate", range=[0, 1], dtick=0.2)
     figure.update_yaxes(title_text=f"Share of {literal(card.task.target_label)} caught", range=[0, 1.02], dtick=0.2)
-    auc = chosen.metrics.roc_auc
+    auc = chosen.main
     return Chart(figure, f"ROC curve, area {figures.number(auc.value)}, interval {figures.interval(auc)}.")
 
 
 def _auc_name(candidate: Candidate) -> str:
-    return f"{candidate.model_type}, {figures.number(candidate.metrics.roc_auc.value)}"
+    return f"{candidate.model_type}, {figures.number(candidate.main.value)}"
 
 
 def calibration(card: ModelCard, mode: str | None) -> Chart:

@@ -50,8 +50,9 @@ def _card(key: PageKey, title: str, badge: str, colour: str, line: str, link: st
 def _model_state(latest: ModelCard | None) -> tuple[str, str, str]:
     if latest is None:
         return "Not started", "gray", "Ask who is likely to be next"
-    auc = latest.chosen.metrics.roc_auc
-    return "Trained", "green", f"{plain(latest.task.title)}, AUC {figures.number(auc.value)} ({figures.interval(auc)})"
+    auc = latest.chosen.main
+    name = latest.chosen.main_name.removeprefix("ROC ")
+    return "Trained", "green", f"{plain(latest.task.title)}, {name} {figures.number(auc.value)} ({figures.interval(auc)})"
 
 
 def _review_state(counts: dict[Any, int]) -> tuple[str, str, str]:

@@ -16,7 +16,7 @@ from lexsi_ds.application import Application
 from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.errors import NotFound
 from lexsi_ds.ids import is_id
-from lexsi_ds.models.card import Interval, Metrics, ModelCard
+from lexsi_ds.models.card import AnyMetrics, Interval, ModelCard
 from lexsi_ds.services.access import Actor
 
 METRICS: tuple[tuple[str, str, str], ...] = (
@@ -83,7 +83,8 @@ def picker(app: Application, actor: Actor, card: ModelCard) -> None:
         listed = app.models.list(actor, card.source_id)
         names = {m.id: f"{m.name}, {m.task.title}" for m in listed}
         captions = [
-            f"AUC {figures.number(m.chosen.metrics.roc_auc.value)}, {figures.ago(m.created_at)}" for m in listed
+            f"{m.chosen.main_name.removeprefix('ROC ')} {figures.number(m.chosen.main.value)}, {figures.ago(m.created_at)}"
+            for m in listed
         ]
         session.put(session.MODEL_PICK, card.id)
         st.radio(
@@ -109,7 +110,7 @@ def metric_row(card: ModelCard) -> None:
     halves = st.grid(2, min_column_width=440)
     for half in (METRICS[:3], METRICS[3:]):
         with halves.cell(), st.grid(3, min_column_width=120):
-            for name, label, meaning in half:
+            for name, label, meaning in (figure for figure in half if hasattr(chosen.metrics, figure[0])):
                 _metric(name, label, meaning, chosen.metrics, other.metrics if other else None)
     beside = f" Gray: difference to {plain(other.model_type)} on the same folds." if other else ""
     st.caption(
@@ -121,7 +122,7 @@ def metric_row(card: ModelCard) -> None:
         st.warning("  \n".join(plain(warning, 400) for warning in card.warnings), icon=":material/warning:")
 
 
-def _metric(name: str, label: str, meaning: str, chosen: Metrics, other: Metrics | None) -> None:
+def _metric(name: str, label: str, meaning: str, chosen: AnyMetrics, other: AnyMetrics | None) -> None:
     figure: Interval = getattr(chosen, name)
     digits = 3 if name == "brier" else 2
     delta = figures.signed(figure.value - getattr(other, name).value, digits) if other else None

@@ -17,7 +17,7 @@ from components.safe import plain, safe_md
 from components.sql_text import show_sql
 from components.tasks import task_lines
 from lexsi_ds.data.frames import to_frame
-from lexsi_ds.models.card import ModelCard
+from lexsi_ds.models.card import Candidate, ModelCard
 from lexsi_ds.models.task import TaskSpec
 
 HEAD = 20
@@ -113,16 +113,26 @@ def _sample(artifact: ArtifactLike, key: str) -> None:
     tables.show(frame, key=key, alt="Most common values of the column")
 
 
+def _more_figures(candidate: Candidate) -> dict[str, str]:
+    shown = {
+        "average_precision": "Average precision",
+        "brier": "Brier",
+        "accuracy": "Accuracy",
+        "mae": "Mean absolute error",
+    }
+    found = {label: getattr(candidate.metrics, name, None) for name, label in shown.items()}
+    return {label: figures.number(value.value, 3) for label, value in found.items() if value is not None}
+
+
 def _train(artifact: ArtifactLike, key: str) -> None:
     card = ModelCard.model_validate(artifact.json()["card"])
     frame = pd.DataFrame(
         [
             {
                 "Model": c.model_type + (", chosen" if c.chosen else ""),
-                "ROC AUC": figures.number(c.metrics.roc_auc.value),
-                "95% interval": figures.interval(c.metrics.roc_auc),
-                "Average precision": figures.number(c.metrics.average_precision.value),
-                "Brier": figures.number(c.metrics.brier.value, 3),
+                c.main_name: figures.number(c.main.value),
+                "95% interval": figures.interval(c.main),
+                **_more_figures(c),
             }
             for c in card.candidates
         ]

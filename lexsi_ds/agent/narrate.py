@@ -156,11 +156,11 @@ def _interval(value: Interval) -> str:
 
 
 def _model(card: ModelCard) -> str:
-    auc = card.chosen.metrics.roc_auc
+    auc = card.chosen.main
     warning = f" {card.warnings[0]}" if card.warnings else ""
     return (
         f"The model is {_name(card.model_type)}, trained on {card.rows:,} rows of which {card.positives:,} with "
-        f"{card.task.target_label}; out of fold its ROC AUC is {_interval(auc)}. {card.why_chosen}{warning}"
+        f"{card.task.target_label}; out of fold its {card.chosen.main_name} is {_interval(auc)}. {card.why_chosen}{warning}"
     )
 
 

@@ -44,17 +44,16 @@ def data_warnings(task: TaskSpec, rows: int, positives: int, columns: int) -> li
 
 def figure_warnings(choice: Choice) -> list[str]:
     """What the out-of-fold figures call for."""
-    chosen = next(c for c in choice.candidates if c.chosen).metrics
+    chosen = next(c for c in choice.candidates if c.chosen).main
     said = []
-    if chosen.roc_auc.low <= 0.5:
+    if chosen.low <= 0.5:
         said.append(
             "Not shown to be better than chance: the interval of the ROC AUC, "
-            f"{chosen.roc_auc.low:.2f} to {chosen.roc_auc.high:.2f}, holds 0.5."
+            f"{chosen.low:.2f} to {chosen.high:.2f}, holds 0.5."
         )
-    if chosen.roc_auc.value > 0.98:
+    if chosen.value > 0.98:
         said.append(
-            f"A ROC AUC of {chosen.roc_auc.value:.3f} is suspiciously good: "
-            "look for a column that is written with the outcome."
+            f"A ROC AUC of {chosen.value:.3f} is suspiciously good: look for a column that is written with the outcome."
         )
     if choice.model_type == "XGBoost" and not leads(choice.auc_difference):
         said.append("XGBoost was asked for, but it is not shown to be better than the logistic baseline on these rows.")

@@ -10,8 +10,8 @@ import pandas as pd
 from pydantic import Field
 
 from lexsi_ds.data.handle import Value
-from lexsi_ds.models.card import ModelCard
-from lexsi_ds.models.task import TaskSpec
+from lexsi_ds.models.card import Comparability, ModelCard
+from lexsi_ds.models.task import TaskKind, TaskSpec
 
 PREDICTION_COLUMNS = (
     "rank",
@@ -31,7 +31,22 @@ PREDICTION_COLUMNS = (
 probability of 0.5 on, else 0; ``probability_low`` to ``_high`` is the 80% band over bootstrap models, ``rank_low`` to
 ``rank_high`` the 80% band of the rank, ``top_share`` the share of bootstrap models that put the row into the top 10 of
 its segment; ``scored`` is "model" or "out_of_fold" (the row trained the model, so a model that did not see it scored
-it). A display column with one of these names gets " (data)" behind its own."""
+it). A display column with one of these names gets " (data)" behind its own. Of several classes ``prediction`` is the
+word of the likeliest and ``probability`` its probability; of an amount ``prediction`` is the amount, all three
+probabilities are null and rank 1 is the largest."""
+INTERVAL_COLUMNS = ("prediction_low", "prediction_high")
+"""What follows ``PREDICTION_COLUMNS`` for an amount: its conformal interval."""
+
+
+def class_column(word: str) -> str:
+    """Name of the column that holds the probability of one of several classes."""
+    return f"p: {word}"
+
+
+def prediction_columns(kind: TaskKind, classes: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """The columns of a predictions frame between the entity and the display columns."""
+    more = INTERVAL_COLUMNS if kind == "regression" else tuple(class_column(word) for word in classes)
+    return (*PREDICTION_COLUMNS, *more)
 
 
 class ModelRef(Value):
@@ -54,6 +69,8 @@ class Predictions(Value):
     """Bootstrap models behind the bands."""
     notes: tuple[str, ...] = ()
     """What scoring met, in sentences: words never seen in training, columns ignored, rows scored out of fold."""
+    comparability: Comparability | None = None
+    """These rows beside the rows that trained the model; its sentences are headlines."""
 
 
 class CaseDriver(Value):

@@ -10,6 +10,9 @@ from typing import Literal
 from lexsi_ds.data.handle import Value
 
 TaskType = Literal["classification", "regression"]
+TaskKind = Literal["binary", "multiclass", "regression"]
+ModelType = Literal["XGBoost", "LightGBM", "EBM", "Logistic", "Linear", "TabPFN", "TabICL"]
+MODEL_TYPES: tuple[ModelType, ...] = ("XGBoost", "LightGBM", "EBM", "Logistic", "Linear", "TabPFN", "TabICL")
 FeatureKind = Literal["numeric", "categorical", "boolean"]
 LeftOutReason = Literal[
     "undated",
@@ -110,3 +113,23 @@ class TaskSpec(Value):
     split: Split = Split()
     edits: tuple[str, ...] = ()
     """What a person changed before it trained, in sentences; the model card shows it."""
+    classes: tuple[str, ...] = ()
+    """Empty: the target column holds 0 and 1. Three or more: it holds these words (multiclass)."""
+    group_column: str | None = None
+    """Rows of one group stay in one fold, such as all months of one client."""
+    time_column: str | None = None
+    """Date of each row for the out-of-time validation; the cut-off column serves when this is empty."""
+    score_column: str | None = None
+    """An existing score of the same outcome: never a feature, compared with the model as its challenger."""
+
+    @property
+    def kind(self) -> TaskKind:
+        """Whether the outcome is one of two, one of several words, or an amount."""
+        if self.task_type == "regression":
+            return "regression"
+        return "multiclass" if self.classes else "binary"
+
+    @property
+    def moment_column(self) -> str | None:
+        """The column that dates a row: ``time_column``, else the cut-off."""
+        return self.time_column or self.cutoff_column

@@ -153,10 +153,10 @@ def _observation(card: ModelCard) -> str:
         f"{len(card.features)} features. model_id={card.id}"
     ]
     for candidate in card.candidates:
-        auc = candidate.metrics.roc_auc
+        auc = candidate.main
         mark = " (chosen)" if candidate.chosen else ""
         lines.append(
-            f"- {candidate.model_type}{mark}: out-of-fold ROC AUC {auc.value:.3f} ({auc.low:.3f} to {auc.high:.3f})"
+            f"- {candidate.model_type}{mark}: out-of-fold {candidate.main_name} {auc.value:.3f} ({auc.low:.3f} to {auc.high:.3f})"
         )
     lines += [card.why_chosen, *[f"Warning: {w}" for w in card.warnings]]
     lines.append("Next: predict on the rows to score.")
