@@ -89,6 +89,8 @@ class CaseDriver(Value):
     values."""
     higher_share: float | None = None
     """The same for a higher one; what is left over is equal."""
+    shares_with: tuple[str, ...] = ()
+    """Labels of features that move together with this one in training: they divide their credit arbitrarily."""
 
 
 class CaseExplanation(Value):
@@ -97,7 +99,8 @@ class CaseExplanation(Value):
 
     case_id: str
     scale: str
-    """``probability`` (a linear rescaling of the log-odds SHAP values, named as such) or ``log-odds``."""
+    """``probability`` (a linear rescaling of the log-odds SHAP values, named as such), ``log-odds``, or ``value`` (units
+    of the target)."""
     base_value: float
     prediction: float
     base_margin: float
@@ -111,6 +114,10 @@ class CaseExplanation(Value):
     summary: str | None = None
     facts: dict[str, float | int | str] = Field(default_factory=dict)
     """Every number that ``summary`` cites."""
+    output: str | None = None
+    """The class explained, where there are several."""
+    method: str = ""
+    """How the contributions were computed, in words."""
 
 
 class BeeswarmFeature(Value):
@@ -138,6 +145,10 @@ class GlobalExplanation(Value):
     """Rows there are; when larger than ``rows`` the rest was left out by a seeded sample, and the page says so."""
     case_ids: tuple[str, ...]
     features: tuple[BeeswarmFeature, ...]
+    output: str | None = None
+    """The class explained, where there are several."""
+    method: str = ""
+    """How the contributions were computed, in words."""
 
 
 class ModelEngine(Protocol):
