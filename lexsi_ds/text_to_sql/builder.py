@@ -16,6 +16,7 @@ from lexsi_ds.data.handle import Value
 from lexsi_ds.errors import BadInput
 from lexsi_ds.knowledge.model import Metric
 from lexsi_ds.text_to_sql import builder_parts as parts
+from lexsi_ds.text_to_sql import builder_tests
 from lexsi_ds.text_to_sql.analytic import answer_of
 from lexsi_ds.text_to_sql.builder_columns import ColumnChoice, Joining, choices
 from lexsi_ds.text_to_sql.logical import Dimension, Fn, Grain, Logical, Measure, Order, Predicate, Test
@@ -91,7 +92,7 @@ def form_of(logical: dict[str, Any] | Logical, names: Names) -> Form:
         measures=tuple(MeasureLine(**m) for m in measures),
         groups=tuple(GroupLine(**parts.group_line(d, joining)) for d in query.dimensions),
         columns=tuple(GroupLine(**parts.group_line(d, joining)) for d in query.columns),
-        filters=tuple(FilterLine(**parts.filter_line(p, names, joining)) for p in query.filters),
+        filters=tuple(FilterLine(**builder_tests.filter_line(p, names, joining)) for p in query.filters),
         order=query.order,
         limit=query.limit,
         ties=query.ties,
@@ -140,7 +141,7 @@ def logical_of(form: Form, names: Names) -> tuple[Logical, list[str], Metric | N
         dimensions = parts.apart([was.group(x) or parts.dimension(x, names, joining) for x in form.groups])
         measures = [] if form.lists else _measures(form, names, joining, was, grouped=bool(dimensions))
         shown = parts.apart([was.group(x) or parts.dimension(x, names, joining) for x in form.columns])
-        filters = [was.filter(x) or parts.predicate(x, names, joining) for x in form.filters]
+        filters = [was.filter(x) or builder_tests.predicate(x, names, joining) for x in form.filters]
     except KeyError as error:
         raise BadInput(f"There is no way to {error.args[0]}.", where="query builder", to_do="Choose another.") from error
     if form.lists and not shown:
@@ -173,7 +174,7 @@ class _Was:
         self._measures = [(MeasureLine(**parts.measure_line(m, names, joining)), m) for m in (base.measures if base else ())]
         shown = (*base.dimensions, *base.columns) if base else ()
         self._groups = [(GroupLine(**parts.group_line(d, joining)), d) for d in shown]
-        self._filters = [(FilterLine(**parts.filter_line(p, names, joining)), p) for p in (base.filters if base else ())]
+        self._filters = [(FilterLine(**builder_tests.filter_line(p, names, joining)), p) for p in (base.filters if base else ())]
 
     def measure(self, line: MeasureLine) -> Measure | None:
         return line.kept or next((m for known, m in self._measures if known == line), None)

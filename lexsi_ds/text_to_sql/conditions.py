@@ -5,20 +5,17 @@ A value that several columns hold is asked about, and a number whose unit is not
 
 from __future__ import annotations
 
-from datetime import date
 from typing import TYPE_CHECKING
 
-from lexsi_ds.knowledge.model import ColumnModel, TableModel
-from lexsi_ds.knowledge.thesaurus import NO, PEOPLE, YES
-from lexsi_ds.knowledge.words import fold, singular
-from lexsi_ds.text_to_sql import bosses, subqueries, units
-from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
+from lexsi_ds.knowledge.model import ColumnModel
+from lexsi_ds.text_to_sql import amounts, bosses, day_tests, subqueries, units, value_tests
+from lexsi_ds.text_to_sql.doubt import NotUnderstood
 from lexsi_ds.text_to_sql.draft import FilterAsk
 from lexsi_ds.text_to_sql.joins import routes
-from lexsi_ds.text_to_sql.lexicon import Sense
 from lexsi_ds.text_to_sql.logical import Predicate, Ref
 from lexsi_ds.text_to_sql.sqltext import number_text
 from lexsi_ds.text_to_sql.tagger import Item
+from lexsi_ds.text_to_sql.wording import SAID
 
 if TYPE_CHECKING:
     from lexsi_ds.text_to_sql.resolver import Resolver
@@ -65,17 +62,17 @@ def _check_days(tests: list[Predicate]) -> None:
 
 def _predicates(r: Resolver, ask: FilterAsk) -> list[Predicate]:
     if ask.kind == "segment":
-        return _segment(r, ask)
+        return value_tests.segment(r, ask)
     if ask.kind == "value":
-        return [_value(r, ask)]
+        return [value_tests.value(r, ask)]
     if ask.kind == "days":
-        return [_days(r, ask)]
+        return [day_tests.days(r, ask)]
     if ask.kind == "key":
         return [_key(r, ask)]
     if ask.kind == "boss":
         return [bosses.filled(r, ask)]
     if ask.kind == "part":
-        return [_part(r, ask)]
+        return [day_tests.part(r, ask)]
     if ask.kind == "called":
         return [_called(r, ask)]
     if ask.kind == "exists":
@@ -87,114 +84,14 @@ def _predicates(r: Resolver, ask: FilterAsk) -> list[Predicate]:
     return [_compare(r, ask)]
 
 
-def _segment(r: Resolver, ask: FilterAsk) -> list[Predicate]:
-    made = []
-    for item in ask.items[:1]:
-        sense = r.scope.pick(item, item.of("segment"), r.mentioned)
-        segment = next(s for s in r.model.segments if s.id == sense.value)
-        if segment.table != r.base and segment.table not in r.mentioned:
-            raise NotUnderstood(
-                (item.text,),
-                f"{item.text} is said of {r.model.table(segment.table).plural}, not of {r.model.table(r.base).plural}",
-            )
-        if len(ask.items) > 1 or (ask.negated and len(segment.conditions) > 1):
-            raise NotUnderstood((ask.text,), "it names several groups of rows at once")
-        for c in segment.conditions:
-            ref = r.scope.ref(c.table, c.column, item, filtering=True)
-            test = "not in" if ask.negated else "in"
-            made.append(
-                Predicate(ref=ref, test=test, values=c.values, text=("not " if ask.negated else "") + segment.label)
-            )
-        r.note(ask.text, segment.text or segment.label)
-    return made
 
 
-def _value(r: Resolver, ask: FilterAsk) -> Predicate:
-    first = ask.items[0]
-    senses = _of_column(r, first.of("value"), ask.column, ask.text)
-    if ask.noun is not None:
-        nouns = {s.table for s in ask.noun.of("entity")}
-        senses = tuple(s for s in senses if s.table in nouns) or senses
-    if ask.by:
-        senses = tuple(s for s in senses if s.table != r.base)
-        if not senses:
-            raise NotUnderstood((ask.text,), f"it is a value of {r.model.table(r.base).plural} themselves, and nothing to group by")
-    sense = r.scope.pick(first, senses, r.mentioned)
-    values = [sense.value]
-    for item in ask.items[1:]:
-        same = [s for s in item.of("value") if (s.table, s.column) == (sense.table, sense.column)]
-        if not same:
-            raise NotUnderstood((item.text,), f"{item.text} is not a value of {sense.column}")
-        values.append(same[0].value)
-    column = r.names.column(sense.table, sense.column)
-    far = r.scope.distance(sense.table)
-    named = (
-        sense.table in r.mentioned
-        or r.model.table(sense.table).label in {singular(w) for w in first.words}
-        or bool(first.of("role"))
-    )
-    if far is not None and far >= 10 and not named:
-        raise NotUnderstood(
-            (first.text,), f"it is a {column.label}, and {r.model.table(r.base).plural} have none of their own"
-        )
-    ref = r.scope.ref(sense.table, sense.column, first, of=ask.of, filtering=True)
-    values = list(dict.fromkeys(values))
-    said = " or ".join(r.model.meaning(sense.table, sense.column, v) or v for v in values)
-    if ask.negated and column.role == "flag" and len(column.values) == 2:
-        values = [v.value for v in column.values if v.value not in values]
-        r.note(ask.text, f"{sense.table}.{sense.column} = {values[0]}")
-        return Predicate(ref=ref, test="in", values=tuple(values), text=f"not {said}")
-    if ask.negated and not sense.strong:
-        _ask_which_no(r, ask, column)
-    if column.role == "flag":
-        is_yes = values[0] == column.values[0].value
-        said = f"{column.label} {'yes' if is_yes else 'no'}" if len(values) == 1 else ""
-    r.note(ask.text, f"{sense.table}.{sense.column} {'is not' if ask.negated else '='} {' or '.join(values)}")
-    table = r.model.table(sense.table)
-    label = table.label if column.name in table.names else column.label
-    text = said if column.role == "flag" or said != " or ".join(values) else f"{label} {said}"
-    text = f"not {text}" if ask.negated else text
-    return Predicate(ref=ref, test="not in" if ask.negated else "in", values=tuple(values), text=text)
 
 
-def _ask_which_no(r: Resolver, ask: FilterAsk, column: ColumnModel) -> None:
-    """ "without online security": those who said no, or also those to whom it does not apply?"""
-    others = [
-        h.value
-        for _, hits in r.values.entries()
-        for h in hits
-        if (h.table, h.column, h.exact) == (column.table, column.name, True)
-    ]
-    plain = sorted({v for v in others if fold(v) in NO})
-    rest = sorted({v for v in others if fold(v) not in NO | YES})
-    if len(plain) == 1 and rest and ask.whole is not None:
-        first = f"with {column.label} {plain[0]}"
-        raise Ambiguous(
-            ask.whole,
-            (first, f"{first} or {' or '.join(rest)}"),
-            f"{column.label} has the values {', '.join([*plain, *rest])} beside yes",
-        )
 
 
-def _of_column(r: Resolver, senses: tuple[Sense, ...], column: Item | None, text: str) -> tuple[Sense, ...]:
-    """Values of the column that was named beside them."""
-    if column is None:
-        return senses
-    named = {(s.table, s.column) for s in column.of("column", "hint")}
-    kept = tuple(s for s in senses if (s.table, s.column) in named)
-    if not kept:
-        raise NotUnderstood((text,), f"{column.text} has no such value")
-    return kept
 
 
-def _part(r: Resolver, ask: FilterAsk) -> Predicate:
-    """A month or a day of the week, of any year."""
-    column, ref = r.column_of(ask.column, filtering=True) if ask.column is not None else time_column(r, ask.text, filtering=True)
-    if column.role != "time":
-        raise NotUnderstood((ask.text,), f"{column.label} is not a date")
-    r.note(ask.text, f"{ask.test} of {column.table}.{column.name}")
-    values = tuple(str(int(n)) for n in ask.numbers)
-    return Predicate(ref=ref, test=ask.test, values=values, text=f"{column.label} {ask.text}")  # type: ignore[arg-type]
 
 
 def _called(r: Resolver, ask: FilterAsk) -> Predicate:
@@ -209,40 +106,10 @@ def _called(r: Resolver, ask: FilterAsk) -> Predicate:
     return Predicate(ref=tests[0].ref, test="any", any_of=tests, text=text)
 
 
-def _days(r: Resolver, ask: FilterAsk) -> Predicate:
-    span = ask.span
-    if span is None:
-        raise NotUnderstood((ask.text,), "it is no date")
-    if ask.column is not None:
-        column, ref = r.column_of(ask.column, filtering=True)
-        if column.role == "measure" and "year" in column.label.split():
-            return _year_number(r, ask, column, ref)
-        if column.role != "time":
-            raise NotUnderstood((ask.text,), f"{column.label} is not a date")
-    else:
-        column, ref = time_column(r, ask.text, filtering=True)
-    r.note(ask.text, f"{column.table}.{column.name} {span.text}")
-    if span.relative:
-        r.scope.said.append(f"counted back from the latest date in the data: {span.text}")
-    several = sum(1 for c in r.model.of_table(column.table) if c.role == "time") > 1
-    text = f"{column.label} {span.text}" if ask.column or several else span.text
-    if ask.negated:
-        around = [p for p in (_span(ref, None, span.start), _span(ref, span.end, None)) if p is not None]
-        return Predicate(ref=ref, test="any", any_of=tuple(around), text=f"not {text}")
-    spans = [_span(ref, s.start, s.end) for s in (span, *(o.span for o in ask.inner if o.span is not None))]
-    if len(spans) > 1:
-        text = " or ".join([text, *(o.span.text for o in ask.inner if o.span is not None)])
-        return Predicate(ref=ref, test="any", any_of=tuple(s for s in spans if s is not None), text=text)
-    return Predicate(ref=ref, test="days", values=(_day(span.start), _day(span.end)), text=text)
 
 
-def _day(day: date | None) -> str:
-    return "" if day is None or day.year in (1, 9999) else day.isoformat()
 
 
-def _span(ref: Ref, start: date | None, end: date | None) -> Predicate | None:
-    values = (_day(start), _day(end))
-    return Predicate(ref=ref, test="days", values=values) if any(values) else None
 
 
 def _key(r: Resolver, ask: FilterAsk) -> Predicate:
@@ -256,51 +123,10 @@ def _key(r: Resolver, ask: FilterAsk) -> Predicate:
     return Predicate(ref=ref, test="=", values=(value,), text=f"{table.label} {value}")
 
 
-def _year_number(r: Resolver, ask: FilterAsk, column: ColumnModel, ref: Ref) -> Predicate:
-    """A year kept as a plain number: built before 1920."""
-    span = ask.span
-    if span is None or (span.start.month, span.start.day, span.end.month, span.end.day) != (1, 1, 1, 1):
-        raise NotUnderstood((ask.text,), f"{column.label} holds years only")
-    r.note(ask.text, f"{column.table}.{column.name} {span.text}")
-    if span.start.year == 1 and has_zero(r, column):
-        years = ("1", str(span.end.year - 1))
-        return Predicate(ref=ref, test="between", values=years, text=f"{column.label} {span.text}")
-    if span.start.year == 1:
-        return Predicate(ref=ref, test="<", values=(str(span.end.year),), text=f"{column.label} {span.text}")
-    if span.end.year == 9999:
-        return Predicate(ref=ref, test=">=", values=(str(span.start.year),), text=f"{column.label} {span.text}")
-    years = (str(span.start.year), str(span.end.year - 1))
-    return Predicate(ref=ref, test="between", values=years, text=f"{column.label} {span.text}")
 
 
-def has_zero(r: Resolver, column: ColumnModel) -> bool:
-    """Whether a year is 0 where there is none."""
-    table = r.names.handle.table(column.table)
-    kept = table.column(column.name) if table else None
-    try:
-        low, high = float(kept.minimum or "x"), float(kept.maximum or "x")  # pyright: ignore[reportOptionalMemberAccess]
-    except (AttributeError, ValueError):
-        return False
-    return "year" in column.label.split() and low == 0 and high >= 1000
 
 
-def time_column(r: Resolver, text: str, *, filtering: bool = False) -> tuple[ColumnModel, Ref]:
-    """The date that is meant when none is named: a verb's ("opened"), else the counted table's own."""
-    if r.draft.verbs:
-        return r.column_of(r.draft.verbs[0], filtering=filtering)
-    if filtering and r.period is not None:
-        return r.names.column(r.period.table, r.period.column), r.period
-    table = r.model.table(r.base)
-    if table.time is not None:
-        return r.names.column(table.name, table.time), r.scope.own(table.time)
-    timed = [(far, t) for t in r.model.tables if t.time and (far := r.scope.distance(t.name)) == 1]
-    nearest = [t for far, t in timed if far == min(f for f, _ in timed)]
-    if len(nearest) != 1 or nearest[0].time is None:
-        raise NotUnderstood((text,), f"{table.plural} have no date of their own")
-    owner = nearest[0]
-    r.scope.said.append(f"by the {owner.label}'s {r.names.column(owner.name, nearest[0].time).label}")
-    item = Item("sense", text)
-    return r.names.column(owner.name, nearest[0].time), r.scope.ref(owner.name, nearest[0].time, item, filtering=filtering)
 
 
 def _compare(r: Resolver, ask: FilterAsk) -> Predicate:
@@ -311,9 +137,7 @@ def _compare(r: Resolver, ask: FilterAsk) -> Predicate:
     factor = _factor(ask, column)
     values = tuple(number_text(n * factor) for n in ask.numbers)
     r.note(ask.text, f"{column.table}.{column.name} {ask.test} {' and '.join(values)}")
-    said = {"between": "between", ">": "above", "<": "below", ">=": "at least", "<=": "at most", "=": "exactly"}[
-        ask.test
-    ]
+    said = SAID[ask.test]
     return Predicate(ref=ref, test=ask.test, values=values, text=f"{column.label} {said} {' and '.join(values)}")  # type: ignore[arg-type]
 
 
@@ -333,10 +157,10 @@ def _compared_column(r: Resolver, ask: FilterAsk) -> tuple[ColumnModel, Ref]:
         fitting = [c for c in fitting if c.name == table.size] or fitting
     elif unit is None and table.size is not None:
         fitting = [c for c in own if c.name == table.size]
-    elif unit is None and _is_person(table):
+    elif unit is None and amounts.is_person(table):
         fitting = [c for c in own if c.label == "age"]
     elif unit is None:
-        fitting = [c for c in own if c.role == "measure" and c.additive]
+        fitting = amounts.added_up(r.model, r.base)
     else:
         fitting = []
     if len(fitting) != 1 or (unit is None and not _plausible(r, fitting[0], ask.numbers)):
@@ -353,11 +177,6 @@ def _plausible(r: Resolver, column: ColumnModel, numbers: tuple[float, ...]) -> 
     except (AttributeError, ValueError):
         return True
     return any(low <= number <= high for number in numbers)
-
-
-def _is_person(table: TableModel) -> bool:
-    """Whether a row is a person, so that "under 25" speaks of age."""
-    return "person" in table.synonyms or table.label in PEOPLE
 
 
 def _factor(ask: FilterAsk, column: ColumnModel) -> float:

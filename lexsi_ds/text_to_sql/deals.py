@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lexsi_ds.knowledge.thesaurus import PEOPLE
+from lexsi_ds.text_to_sql.amounts import is_person
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import Draft, FilterAsk, MeasureAsk, OrderAsk
 from lexsi_ds.text_to_sql.joins import routes
@@ -63,7 +63,7 @@ def _counted(ask: MeasureAsk, names: Names, table: str) -> MeasureAsk:
     entity = ask.target.of("entity")[0] if ask.target is not None else None
     if entity is None or ask.target is None:
         return ask
-    person = names.model.table(entity.table).label in PEOPLE or "person" in names.model.table(entity.table).synonyms
+    person = is_person(names.model.table(entity.table))
     near = [w for w in routes(names.model, table, entity.table) if not w.back and len(w.hops) == 1]
     pieces = [c for c in names.model.of_table(table) if c.role == "measure" and "quantity" in c.label.split()]
     if person or ask.distinct or not near or len(pieces) != 1:
@@ -85,7 +85,7 @@ def _spent(draft: Draft, names: Names, item: Item, table: str) -> str | None:
         people = [
             t
             for t in names.model.tables
-            if (t.label in PEOPLE or "person" in t.synonyms)
+            if is_person(t)
             and any(not w.back for w in routes(names.model, table, t.name))
         ]
         nearest = sorted(people, key=lambda t: min(len(w.hops) for w in routes(names.model, table, t.name)))

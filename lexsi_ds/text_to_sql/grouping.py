@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lexsi_ds.text_to_sql import bosses, conditions, ranking, tops
+from lexsi_ds.text_to_sql import bosses, day_tests, ranking, tops
 from lexsi_ds.text_to_sql.doubt import NotUnderstood
 from lexsi_ds.text_to_sql.draft import GroupAsk
 from lexsi_ds.text_to_sql.logical import Dimension
@@ -142,9 +142,9 @@ def _time_dimension(r: Resolver, ask: GroupAsk) -> Dimension:
     if len({d.text for d in dated}) == 1 and not r.draft.verbs:
         column = r.column_of(dated[0])
     else:
-        column = conditions.time_column(r, ask.text)
+        column = day_tests.time_column(r, ask.text)
     if column[0].role != "time":
-        column = conditions.time_column(r, ask.text)
+        column = day_tests.time_column(r, ask.text)
     r.note(ask.text, f"{ask.grain} of {column[0].table}.{column[0].name}")
     return Dimension(
         ref=column[1], name=slug(ask.grain or "day"), label=f"{ask.grain} of {column[0].label}", grain=ask.grain

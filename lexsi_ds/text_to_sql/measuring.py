@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lexsi_ds.knowledge.model import ColumnModel, Formula, Metric, TableModel
-from lexsi_ds.knowledge.thesaurus import PEOPLE
+from lexsi_ds.knowledge.model import ColumnModel, TableModel
 from lexsi_ds.knowledge.words import singular
-from lexsi_ds.text_to_sql import conditions, counts_per, ordering, windows_of
+from lexsi_ds.text_to_sql import amounts, conditions, counts_per, day_tests, ordering, rates, windows_of
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import MeasureAsk
 from lexsi_ds.text_to_sql.lexicon import Sense
@@ -33,10 +32,10 @@ def settle_measures(r: Resolver, dimensions: list[Dimension], hits: list[Predica
     if whole:
         draft.window, draft.window_text = "share", "percentage"
     elif draft.share and figures:
-        made.append(_share_of_figure(r, figures, hits, dimensions))
+        made.append(rates.share_of_figure([m for ask in figures for m in measures_of(r, ask)], hits, dimensions))
         draft.measures = [m for m in draft.measures if m not in figures]
     elif draft.share:
-        made.append(_share(r, hits))
+        made.append(rates.share(r, hits))
     made += counts_per.measure(r)
     for ask in (*draft.measures, *_pending(r)):
         made += measures_of(r, ask)
@@ -171,8 +170,8 @@ def measures_of(r: Resolver, ask: MeasureAsk) -> list[Measure]:
         sense = next((s for s in target.of("metric") if s.table == r.base), target.of("metric")[0])
         metric = next((m for m in r.model.metrics if m.id == sense.value), None)
         if metric is None:
-            return [_of_formula(r, ask, next(f for f in r.model.formulas if f.id == sense.value), target)]
-        return [_of_metric(r, metric, target)]
+            return [rates.of_formula(r, ask, next(f for f in r.model.formulas if f.id == sense.value), target)]
+        return [rates.of_metric(r, metric, target)]
     if ask.fn == "count":
         return [_counted(r, ask, target)]
     if target.of("entity") and not target.of("column"):
@@ -233,11 +232,11 @@ def _of_entity(r: Resolver, ask: MeasureAsk, target: Item) -> Measure:
         return _of_column(r, ask, target, worded, r.scope.ref(table.name, worded.name, target))
     if ask.fn != "sum":
         timed = any(g.grain for g in r.draft.groups)
-        size = table.size or _own_amount(r, table)
+        size = amounts.own_size(r.model, table)
         if size is None or table.name != r.base or timed or singular(target.words[-1]) != target.words[-1]:
             raise NotUnderstood((ask.cue, target.text), f"it does not say of which figure of {table.plural}")
         return _of_column(r, ask, target, r.names.column(table.name, size), r.scope.own(size))
-    size = table.size or _own_amount(r, table)
+    size = amounts.own_size(r.model, table)
     if size is None:
         r.note(f"{ask.cue} {target.text}", f"count(*) of {table.name}")
         return count_rows(r)
@@ -255,14 +254,6 @@ def _figure_in_cue(r: Resolver, ask: MeasureAsk, table: TableModel) -> ColumnMod
     return found[0] if len(found) == 1 else None
 
 
-def _own_amount(r: Resolver, table: TableModel) -> str | None:
-    """The one figure of a table that "total invoices" could mean instead of their number; people are only counted."""
-    if "person" in table.synonyms or table.label in PEOPLE:
-        return None
-    amounts = [c.name for c in r.model.of_table(table.name) if c.role == "measure" and c.additive]
-    return amounts[0] if len(amounts) == 1 else None
-
-
 def _of_column(r: Resolver, ask: MeasureAsk, target: Item, column: ColumnModel, ref: Ref) -> Measure:
     family = r.names.family(column.table, column.name)
     numeric = family == "number" or column.stored == "number_text"
@@ -276,7 +267,7 @@ def _of_column(r: Resolver, ask: MeasureAsk, target: Item, column: ColumnModel, 
         part = float(ask.cue) / 100
         label = f"{ask.cue.removesuffix('.0')}th percentile of {column.label}"
         return Measure(fn="quantile", name=slug(f"p {label}"), label=label, ref=ref, unit=column.unit, part=part)
-    if conditions.has_zero(r, column):
+    if day_tests.has_zero(r, column):
         there = Predicate(ref=ref, test=">", values=("0",), text="")
         r.scope.said.append(f"rows whose {column.label} is 0 left out")
         return Measure(fn=ask.fn, name=slug(label), label=label, ref=ref, unit=column.unit, hits=(there,))
@@ -297,94 +288,16 @@ def _check_meaning(r: Resolver, ask: MeasureAsk, column: ColumnModel) -> None:
         raise NotUnderstood((ask.cue or ask.fn, column.label), f"it is known per {table.label}, not per {owner.label}")
 
 
-def _of_metric(r: Resolver, metric: Metric, item: Item) -> Measure:
-    r.note(item.text, metric.text or metric.label)
-    if metric.kind != "rate" and metric.column:
-        ref = r.scope.ref(metric.table, metric.column, item)
-        fn = "sum" if metric.kind == "sum" else "average"
-        return Measure(fn=fn, name=slug(metric.label), label=metric.label, ref=ref, unit=metric.unit)
-    r.metric = metric
-    hits = tuple(_predicate_of(r, c.table, c.column, c.values, item) for c in metric.conditions)
-    table = r.model.table(metric.table)
-    known = _known(r, hits)
-    return Measure(
-        fn="rate",
-        name=slug(metric.label),
-        label=metric.label,
-        hits=hits,
-        known=known,
-        unit=metric.unit,
-        hits_name=slug(metric.hits),
-        rows_name=slug(table.plural),
-    )
 
 
-def _of_formula(r: Resolver, ask: MeasureAsk, formula: Formula, item: Item) -> Measure:
-    """A figure worked out from several columns; another function than its own needs what it is of each row."""
-    fn = formula.fn
-    if ask.fn in ("average", "median", "minimum", "maximum") and ask.cue != item.text:
-        if not formula.row:
-            raise NotUnderstood((ask.cue or ask.fn,), f"{formula.label} is one figure for all rows")
-        raise NotUnderstood(
-            (ask.cue or ask.fn, item.text), f"it does not say of what: {formula.label} is a sum over {r.model.table(r.base).plural}"
-        )
-    if formula.table != r.base:
-        raise NotUnderstood((item.text,), f"{formula.label} is worked out per {r.model.table(formula.table).label}")
-    r.note(item.text, formula.text or formula.expression)
-    column = r.model.of_table(formula.table)[0]
-    hits = tuple(_predicate_of(r, c.table, c.column, c.values, item) for c in formula.conditions)
-    made = fn if fn in ("sum", "average") and formula.row else "formula"
-    text = formula.row if made != "formula" else formula.expression
-    return Measure(
-        fn=made, name=slug(formula.label), label=formula.label, ref=r.scope.own(column.name), expression=text, hits=hits,
-        unit=formula.unit,
-    )
 
 
-def _predicate_of(r: Resolver, table: str, column: str, values: tuple[str, ...], item: Item) -> Predicate:
-    return Predicate(ref=r.scope.ref(table, column, item), test="in", values=values)
 
 
-def _known(r: Resolver, hits: tuple[Predicate, ...]) -> tuple[Predicate, ...]:
-    """Rows without a value are neither in nor out of a rate."""
-    asked = [h for h in hits if h.test not in ("is null", "is not null", "any", "exists", "not exists")]
-    nullable = [h.ref for h in asked if (column := r.model.column(h.ref.table, h.ref.column)) and column.nulls]
-    return tuple(Predicate(ref=ref, test="is not null") for ref in nullable)
 
 
-def _share(r: Resolver, hits: list[Predicate]) -> Measure:
-    if not hits:
-        raise NotUnderstood(("percentage",), "it does not say which rows the percentage counts")
-    table = r.model.table(r.base)
-    text = ", ".join(h.text for h in hits)
-    return Measure(
-        fn="rate",
-        name="percentage",
-        label=f"percentage of {table.plural}: {text}",
-        hits=tuple(hits),
-        unit="%",
-        hits_name=slug(f"{table.plural} counted"),
-        rows_name=slug(table.plural),
-    )
 
 
-def _share_of_figure(
-    r: Resolver, figures: list[MeasureAsk], hits: list[Predicate], dimensions: list[Dimension]
-) -> Measure:
-    """ "what share of the revenue comes from Germany": a part of a sum."""
-    made = [m for ask in figures for m in measures_of(r, ask)]
-    if len(made) != 1 or made[0].fn != "sum" or made[0].ref is None or made[0].hits:
-        raise NotUnderstood(("percentage",), "a percentage is taken of rows or of one sum")
-    if not hits or dimensions:
-        raise NotUnderstood(("percentage",), "it is not clear which part of the sum is meant")
-    text = ", ".join(h.text for h in hits)
-    label = made[0].label
-    return made[0].model_copy(
-        update={
-            "fn": "rate", "name": "percentage", "label": f"percentage of {label}: {text}", "hits": tuple(hits), "unit": "%",
-            "hits_name": slug(f"{label} counted"), "rows_name": slug(label),
-        }
-    )
 
 
 def _unlike(measures: list[Measure]) -> list[Measure]:

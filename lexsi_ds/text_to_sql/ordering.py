@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lexsi_ds.knowledge.model import ColumnModel
 from lexsi_ds.text_to_sql import bosses
+from lexsi_ds.text_to_sql.amounts import only_amount
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import Draft, OrderAsk
 from lexsi_ds.text_to_sql.lexicon import is_length
@@ -257,7 +258,7 @@ def _row_column(r: Resolver, ask: OrderAsk, columns: list[Item]) -> tuple[Column
             return _own(r, table.time)
         if ask.word in _SIZES and table.size is not None:
             return _own(r, table.size)
-        amounts = [c for c in r.model.of_table(r.base) if c.role == "measure" and c.additive]
-        if ask.word in _SIZES and len(amounts) == 1 and set(amounts[0].label.split()) & _AMOUNTS:
-            return _own(r, amounts[0].name)
+        amount = only_amount(r.model, r.base)
+        if ask.word in _SIZES and amount is not None and set(amount.label.split()) & _AMOUNTS:
+            return _own(r, amount.name)
     raise NotUnderstood((target.text if target else "top",), f"it does not say by what to order {table.plural}")

@@ -8,15 +8,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from lexsi_ds.text_to_sql import belongings, bosses, clauses, counts_per, ends, groups, nested, value_clauses, windows
-from lexsi_ds.text_to_sql.cues import GRAINS
-from lexsi_ds.text_to_sql.draft import Draft, FilterAsk, GroupAsk, MeasureAsk, OrderAsk
-from lexsi_ds.text_to_sql.logical import Fn
-from lexsi_ds.text_to_sql.rules import AGGREGATES, belongs_to
+from lexsi_ds.text_to_sql import (
+    belongings,
+    bosses,
+    clauses,
+    day_clauses,
+    ends,
+    figures,
+    groups,
+    naming,
+    nested,
+    value_clauses,
+    windows,
+)
+from lexsi_ds.text_to_sql.draft import Draft, FilterAsk
+from lexsi_ds.text_to_sql.rules import AGGREGATES
 from lexsi_ds.text_to_sql.tagger import Item
-
-_GLUE = frozenset({"be", "of", "in", "with", "all", "list", "and", "rank", "only", "polite"})
-"""Words that change nothing once their neighbours are understood."""
 
 
 def parse(items: tuple[Item, ...]) -> Draft:
@@ -170,16 +177,31 @@ class Parser:
         return clauses.comparison(self, i)
 
     def take_part(self, i: int) -> int:
-        return max(clauses.part(self, i), clauses.called(self, i))
+        return max(day_clauses.part(self, i), day_clauses.called(self, i))
 
     def take_date(self, i: int) -> int:
-        return clauses.days(self, i)
+        return day_clauses.days(self, i)
 
     def take_limit(self, i: int) -> int:
         return ends.limit(self, i)
 
     def take_superlative(self, i: int) -> int:
         return ends.superlative(self, i)
+
+    def take_share(self, i: int) -> int:
+        return figures.share(self, i)
+
+    def take_aggregate(self, i: int) -> int:
+        return figures.aggregate(self, i)
+
+    def take_which(self, i: int) -> int:
+        return naming.which(self, i)
+
+    def take_named(self, i: int) -> int:
+        return naming.named(self, i)
+
+    def take_glue(self, i: int) -> int:
+        return naming.glue(self, i)
 
     def take_group(self, i: int) -> int:
         return groups.group(self, i)
@@ -190,109 +212,10 @@ class Parser:
     def take_value(self, i: int) -> int:
         return value_clauses.values(self, i)
 
-    def take_share(self, i: int) -> int:
-        """ "percentage of loans that are running": the noun gives the whole, what follows the part."""
-        if self.kind(i) != "share" or self.draft.share:
-            return i
-        self.draft.share = True
-        self.draft.share_each = self.kind(self.skip(i + 1, "of", "all")) == "each"
-        return self.skip(i + 1, "of", "all")
 
-    def take_aggregate(self, i: int) -> int:
-        kind = self.kind(i)
-        if kind == "when":
-            self.draft.when = True
-            return i + 1
-        per = counts_per.clause(self, i)
-        if per > i:
-            return per
-        if kind == "zeros" and self.draft.count_per is not None:
-            self.draft.zeros = True
-            return i + 1
-        if kind == "number" and self.kind(i + 1) == "percentile" and 0 < (self.items[i].value or 0) < 100:
-            stop = self.skip(i + 2, "of")
-            if self.is_named(stop, "column"):
-                self.draft.measures.append(MeasureAsk("quantile", self.items[stop], cue=str(self.items[i].value)))
-                return stop + 1
-        if kind == "too":
-            self.draft.adds = True
-            return i + 1
-        if kind == "about":
-            self.draft.about = True
-            return i + 1
-        if kind == "not" and self.is_named(self.skip(i + 1, "be"), "deal"):
-            return i + 1
-        if kind not in AGGREGATES:
-            return i
-        added = clauses.added_up(self, i)
-        if added > i:
-            return added
-        if kind in ("count", "sum") and i + 1 == len(self._said()) and self.draft.order and self.kind(i - 1) == "and":
-            return i + 1  # "..., and how much?"
-        named = self.draft.entities
-        if kind == "count" and len(named) == 1 and self.kind(i + 1) in ("with", "without", "be", "not"):
-            self.draft.measures.append(MeasureAsk("count", named.pop(), cue=self.items[i].text))
-            return i + 1  # "among the accounts, how many have a loan": the accounts are counted
-        several = ends.several(self, i)
-        if several > i:
-            return several
-        fns: list[Fn] = [AGGREGATES[kind]]
-        stop = i + 1
-        while self.kind(stop) in ("and", "mark") and self.kind(stop + 1) in AGGREGATES:
-            fns.append(AGGREGATES[self.kind(stop + 1)])
-            stop += 2
-        stop = self.skip(stop, "of", "all", "with", "be")
-        distinct = self.kind(stop) == "distinct"
-        stop = self.skip(stop, "distinct", "of", "all")
-        if kind == "sum" and self.kind(stop) == "count":
-            return stop
-        if self._counts_named_value(kind, stop):
-            self.draft.pending += fns
-            self.draft.counted = self.items[stop]
-            return i + 1
-        targets, stop = self.list_of(stop, "column", "entity", "metric", "role", compounds=kind != "count")
-        if not targets:
-            asked = self.items[i].text.casefold() == "how much"
-            self.draft.pending.append("how much" if asked else fns[0])
-            return i + 1
-        for target, of in targets:
-            self.draft.measures += [MeasureAsk(fn, target, of, distinct, cue=self.items[i].text) for fn in fns]
-        return stop
 
-    def _counts_named_value(self, kind: str, i: int) -> bool:
-        """ "number of women": the value is a filter, and what is counted comes later or is its table."""
-        return kind == "count" and self.is_named(i, "value", "segment") and not self.is_named(i, "entity", "role")
 
-    def list_of(self, i: int, *kinds: str, compounds: bool = False) -> tuple[list[tuple[Item, Item | None]], int]:
-        """Names joined by commas and "and", each with what it belongs to. Stops before a name of another kind."""
-        found: list[tuple[Item, Item | None]] = []
-        stop = i
-        while self.is_named(stop, *kinds):
-            item, after = self.items[stop], stop + 1
-            of, after = belongs_to(self, stop, after)
-            if (of is None and item.text.endswith("'s") and self.is_named(after, "column", "entity")) or (
-                compounds and of is None and self._is_compound(item, after)
-            ):
-                of, item, after = item, self.items[after], after + 1
-            found.append((item, of))
-            stop = after
-            following = self.skip(stop, "mark", "and")
-            if following == stop or not self.continues(following, kinds):
-                break
-            stop = following
-        return found, stop
 
-    def _is_compound(self, item: Item, after: int) -> bool:
-        """ "track price": a figure with its noun before it."""
-        if (
-            not item.of("entity")
-            or item.of("column")
-            or not self.is_named(after, "column")
-            or self.is_named(after, "entity")
-        ):
-            return False
-        tables = {s.table for s in item.of("entity")}
-        return any(s.table in tables and s.role == "measure" for s in self.items[after].of("column"))
 
     def continues(self, i: int, kinds: tuple[str, ...]) -> bool:
         return (
@@ -301,119 +224,15 @@ class Parser:
             and not (self.is_named(i, "verb") or self.items[i].theirs)
         )
 
-    def take_which(self, i: int) -> int:
-        if self.kind(i) != "which":
-            return i
-        self.draft.share_noun = self.draft.share
-        stop = self.skip(i + 1, "of", "all", "be")
-        if self.kind(stop) == "distinct" and self.is_named(stop + 1, "column"):
-            self.draft.lists = True
-            return stop + 1
-        if self.kind(stop) == "grain" and stop == self.skip(i + 1, "of", "all"):
-            grain = GRAINS.get(self.items[stop].words[0])
-            self.draft.groups.append(GroupAsk(None, grain, text=self.items[stop].text))  # type: ignore[arg-type]
-            return stop + 1
-        chooses = bool({"which", "what"} & set(self.items[i].words))
-        self.draft.rows = self.draft.rows or self.items[i].words[0] == "who"
-        if (
-            chooses
-            and self.draft.which is None
-            and stop == self.skip(i + 1, "of", "all")
-            and self.is_named(stop, "entity", "column")
-        ):
-            self.draft.which = self.items[stop]
-            return stop + 1
-        return stop
 
-    def take_named(self, i: int) -> int:
-        """A metric, a segment, an entity, a role, a verb or a bare column."""
-        if self.kind(i) != "sense":
-            return i
-        item, draft = self.items[i], self.draft
-        if item.of("house"):
-            return i + 1 if self.kind(i - 1) in ("", "in", "of", "with", "be", "count", "sense") else i
-        if item.of("metric"):
-            following = self.items[i + 1] if i + 1 < len(self.items) else None
-            nouns = {s.table for s in following.of("entity")} if following is not None else set()
-            if nouns and not nouns & {s.table for s in item.of("metric")}:
-                return i  # "share of cancelled flights", where bookings are cancelled too
-            draft.measures.append(MeasureAsk("rate", item, cue=item.text))
-        elif item.of("entity"):
-            draft.entities.append(item)
-            draft.share_noun = draft.share
-        elif item.of("pay"):
-            wanted = {(s.table, s.column) for s in item.of("pay")}
-            others = {(s.table, s.column) for x in self.items if x is not item for s in x.of("column")}
-            if not wanted & others:
-                return i
-        elif item.of("deal"):
-            draft.deals.append(item)
-            draft.never_dealt = draft.never_dealt or self._is_never(i)
-        elif item.of("verb"):
-            draft.verbs.append(item)
-        elif item.of("role"):
-            draft.roles.append(item)
-        elif item.of("column"):
-            draft.columns.append(item)
-        else:
-            return i
-        return i + 1
 
-    def _is_never(self, i: int) -> bool:
-        before = i - 1
-        while self.kind(before) == "be":
-            before -= 1
-        return self.kind(before) == "not"
 
-    def _said(self) -> tuple[Item, ...]:
+    def said(self) -> tuple[Item, ...]:
         """The items without the marks at the end."""
         items = self.items
         while items and items[-1].kind == "mark":
             items = items[:-1]
         return items
 
-    def _of_the_column(self, i: int) -> bool:
-        """ "earn a month", "monthly income per month": the period is in the column's own name."""
-        before = self.items[i - 1] if i else None
-        if before is not None and before.kind == "by":
-            before = self.items[i - 2] if i > 1 else None
-        grain = GRAINS.get(self.items[i].words[0]) if len(self.items[i].words) == 1 else None
-        labels = [s.label.split() for s in before.of("column")] if before is not None else []
-        return grain is not None and bool(labels) and all(grain in w or f"{grain}ly" in w for w in labels)
 
-    def _has_period(self, i: int) -> bool:
-        """Whether a date or a period comes later."""
-        return any(x.kind in ("date", "grain") for x in self.items[i:]) or any(g.grain for g in self.draft.groups)
 
-    def take_glue(self, i: int) -> int:
-        kind, draft = self.kind(i), self.draft
-        if kind == "grain" and self._of_the_column(i):
-            return i + 1
-        if kind == "echo" and draft.order:
-            return i + 1
-        if kind == "new" and (any(f.kind == "days" for f in draft.filters) or draft.window or self._has_period(i)):
-            return i + 1
-        if kind == "trend":
-            draft.trend = self.items[i].text
-            return i + 1
-        rates = any(m.fn == "rate" for m in draft.measures) or any(
-            o.target and o.target.of("metric") for o in draft.order
-        )
-        if kind == "percent" and (draft.share or rates or draft.window in ("growth", "share")):
-            return i + 1
-        if kind == "percent" and draft.window == "change":
-            draft.window = "growth"
-            return i + 1
-        if kind == "percent" and draft.window is None:
-            draft.window, draft.window_text = "share", self.items[i].text
-            return self.skip(i + 1, "of", "all")
-        if kind == "list":
-            draft.lists = True
-        if kind == "with" and self.items[i].words[0] == "who":
-            draft.rows = True
-        if kind == "id":
-            draft.ids.append(self.items[i].text)
-            return i + 1
-        if kind == "rank" and self.items[i].words[0].startswith(("rank", "sort", "order")):
-            draft.order.append(OrderAsk(self.items[i].words[0].startswith("rank")))
-        return i + 1 if kind in _GLUE else i

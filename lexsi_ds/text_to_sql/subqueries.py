@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from lexsi_ds.knowledge.model import ColumnModel
 from lexsi_ds.knowledge.words import fold
+from lexsi_ds.text_to_sql.amounts import only_amount
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import Draft, FilterAsk
 from lexsi_ds.text_to_sql.joins import Route, routes
@@ -18,13 +19,13 @@ from lexsi_ds.text_to_sql.logical import Predicate, Ref, Sub
 from lexsi_ds.text_to_sql.scope import Scope
 from lexsi_ds.text_to_sql.sqltext import number_text
 from lexsi_ds.text_to_sql.tagger import Item
+from lexsi_ds.text_to_sql.wording import SAID
 
 if TYPE_CHECKING:
     from lexsi_ds.text_to_sql.resolver import Resolver
 
 _NOTHING = frozenset(["none", "no", "n/a", "na", "nil", "null", "nothing", "keine", "kein", "-", "nobody"])
 """Values by which a column says that there is nothing."""
-_SAID = {">": "above", "<": "below", ">=": "at least", "<=": "at most", "=": "exactly"}
 _FUNCTIONS = {"average": "average", "median": "median", "maximum": "highest", "minimum": "lowest"}
 
 
@@ -48,7 +49,7 @@ def exists(r: Resolver, ask: FilterAsk) -> list[Predicate]:
     if ask.negated:
         raise NotUnderstood((ask.text,), "a number of rows is asked not to be there")
     number = number_text(ask.numbers[0])
-    text = f"with {_SAID[ask.test]} {number} {said}"
+    text = f"with {SAID[ask.test]} {number} {said}"
     return [Predicate(ref=own, test=ask.test, values=(number,), sub=sub, text=text)]  # type: ignore[arg-type]
 
 
@@ -121,7 +122,7 @@ def _upward(r: Resolver, ask: FilterAsk, table: str) -> list[Predicate]:
         return [Predicate(ref=own, test="not exists" if ask.negated else "exists", sub=sub, text=f"{word} {noun}")]
     number = number_text(ask.numbers[0])
     return [
-        Predicate(ref=own, test=ask.test, values=(number,), sub=sub, text=f"with {_SAID[ask.test]} {number} {noun}")  # type: ignore[arg-type]
+        Predicate(ref=own, test=ask.test, values=(number,), sub=sub, text=f"with {SAID[ask.test]} {number} {noun}")  # type: ignore[arg-type]
     ]
 
 
@@ -209,7 +210,7 @@ def versus(r: Resolver, ask: FilterAsk) -> Predicate:
         ref=work.scope.own(target.name),
     )
     times = "" if ask.factor == 1 else f"{number_text(ask.factor)} times "
-    text = f"{column.label} {_SAID[ask.test]} {times}the {_FUNCTIONS[ask.fn]} {target.label} of {whose}"
+    text = f"{column.label} {SAID[ask.test]} {times}the {_FUNCTIONS[ask.fn]} {target.label} of {whose}"
     r.note(ask.text, text)
     return Predicate(ref=ref, test=ask.test, than=sub, factor=ask.factor, text=text)  # type: ignore[arg-type]
 
@@ -233,7 +234,7 @@ def _columns(r: Resolver, ask: FilterAsk, column: ColumnModel, ref: Ref) -> Pred
     if ref == theirs:
         raise NotUnderstood((ask.text,), "a figure is compared with itself")
     times = "" if ask.factor == 1 else f"{number_text(ask.factor)} times "
-    text = f"{column.label} {_SAID[ask.test]} {times}{other.label}"
+    text = f"{column.label} {SAID[ask.test]} {times}{other.label}"
     r.note(ask.text, f"{column.table}.{column.name} {ask.test} {times}{other.table}.{other.name}")
     return Predicate(ref=ref, test=ask.test, other=theirs, factor=ask.factor, text=text)  # type: ignore[arg-type]
 
@@ -284,7 +285,6 @@ def by_word(r: Resolver, comparative: str) -> ColumnModel | None:
         return worded[0]
     if not worded and table.size is not None:
         return r.names.column(table.name, table.size)
-    amounts = [c for c in own if c.role == "measure" and c.additive]
-    return amounts[0] if not worded and len(amounts) == 1 else None
+    return None if worded else only_amount(r.model, r.base)
 
 

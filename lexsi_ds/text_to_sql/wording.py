@@ -18,6 +18,8 @@ _FUNCTION_WORDS: dict[str, str] = {
 }
 
 
+SAID = {">": "above", "<": "below", ">=": "at least", "<=": "at most", "=": "exactly", "between": "between"}
+"""How a comparison is said."""
 _PLACES = {2: "second", 3: "third", 4: "fourth", 5: "fifth"}
 
 
