@@ -70,6 +70,7 @@ class Application:
         self.uploads.sweep()
         self.engine = LocalEngine(self.pool, settings)
         self.models = Models(self.store, settings.home)
+        self.models.sweep()
         self.findings = Findings(self.store, self.catalog.table, self.sql)
         self.datasets = Datasets(self.store, settings.home, self.sql, self.findings)
         self.relations = Relations(self.store, self.catalog, self.sql)

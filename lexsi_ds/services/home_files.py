@@ -16,6 +16,11 @@ class HomeFiles:
     def __init__(self, home: Path) -> None:
         self._home = home.resolve()
 
+    @property
+    def home(self) -> Path:
+        """The home itself, without links."""
+        return self._home
+
     def folder(self, *parts: str) -> Path:
         """A folder of the home, made when it is not there."""
         path = self._home.joinpath(*parts)

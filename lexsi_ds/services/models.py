@@ -15,15 +15,18 @@ from typing import Any
 import pandas as pd
 
 from lexsi_ds.data.handle import DatasetHandle, Value
-from lexsi_ds.errors import NotFound
+from lexsi_ds.errors import Denied, NotFound
 from lexsi_ds.ids import is_id, new_id
 from lexsi_ds.models.card import ModelCard
 from lexsi_ds.models.engine import ModelRef, Predictions
 from lexsi_ds.models.frames import entity_keys, read_frame
 from lexsi_ds.services.access import Actor
 from lexsi_ds.services.home_files import HomeFiles
-from lexsi_ds.services.prediction_file import Filters, PredictionFile, PredictionFiles, write_predictions
+from lexsi_ds.services.prediction_file import Filters, PredictionFile, PredictionFiles, beside
+from lexsi_ds.services.prediction_sweep import sweep_predictions
+from lexsi_ds.services.prediction_write import write_predictions
 from lexsi_ds.store.db import Store
+from lexsi_ds.store.model_registry import RegistryRows
 from lexsi_ds.store.models import ModelRecord, ModelRows, PredictionsRecord
 from lexsi_ds.store.records import now
 
@@ -51,11 +54,17 @@ class Models:
 
     def __init__(self, store: Store, home: Path) -> None:
         self._rows, self._files, self._open = ModelRows(store), HomeFiles(home), PredictionFiles()
+        self._registry, self._store = RegistryRows(store), store
+
+    def sweep(self) -> int:
+        """Remove prediction files that nothing names any more; returns how many went."""
+        return sweep_predictions(self._files.folder("predictions"), self._files, self._rows, self._store)
 
     def register(
-        self, actor: Actor, ref: ModelRef, card: ModelCard, run_id: str | None, handle: DatasetHandle | None = None
+        self, actor: Actor, ref: ModelRef, card: ModelCard, run_id: str | None, handle: DatasetHandle | None = None, *,
+        via: str = "ui",
     ) -> ModelCard:
-        """Keep a trained model under the next free number of its name; returns the card as it is kept.
+        """Keep a trained model under the next free number of its name, as a draft; returns the card as it is kept.
 
         ``handle`` is the snapshot it was trained on; without it the card must say so itself.
         """
@@ -66,7 +75,8 @@ class Models:
                 "snapshot_number": handle.snapshot_number,
             })
         folder = self._files.text_of(ref.folder)
-        return _card(self._rows.insert(ref.id, actor.id, folder, run_id, card.model_dump(mode="json")))
+        body = card.model_dump(mode="json")
+        return _card(self._rows.insert(ref.id, actor.id, folder, run_id, body, owner_name=actor.name, via=via))
 
     def list(self, actor: Actor, source_id: str | None = None) -> tuple[ModelCard, ...]:
         """The cards of this person's models, newest first; of one source if given."""
@@ -101,11 +111,12 @@ class Models:
     def delete(self, actor: Actor, model_id: str) -> None:
         """Delete a model with its predictions and their files, so that nothing of theirs keeps its data any more."""
         actor.need("models:write")
-        record = self._record(actor, model_id)
+        record = self._owned(actor, model_id)
         for kept in self._rows.delete(record.id, actor.id) or ():
             with contextlib.suppress(NotFound):
                 path = self._files.path_of(kept, "model")
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
+                shutil.rmtree(beside(path), ignore_errors=True)
+                path.unlink(missing_ok=True)
 
     def training_rows(self, actor: Actor, model_id: str, case_ids: Sequence[str]) -> dict[str, pd.DataFrame]:
         """The rows that trained the model for those of these cases that it knows: one row each, entity and features."""
@@ -118,24 +129,33 @@ class Models:
         return {case: kept.iloc[[places[case]]] for case in map(str, case_ids) if case in places}
 
     def save_predictions(
-        self, actor: Actor, model_id: str, predictions: Predictions, run_id: str | None, snapshot_id: str
+        self, actor: Actor, model_id: str, predictions: Predictions, run_id: str | None, snapshot_id: str,
+        about: dict[str, Any] | None = None,
     ) -> str:
-        """Keep the scores of a frame, all rows of it; returns their id."""
+        """Keep the scores of a frame, all rows of it; returns their id. ``about`` says what was scored, as JSON."""
         actor.need("models:write")
         record = self._record(actor, model_id)
         predictions_id = new_id("pred")
-        path = self._files.folder("predictions") / f"{predictions_id}.duckdb"
+        path = self._files.folder("predictions") / predictions_id
         entity = write_predictions(predictions.path, path)
         self._rows.insert_predictions(PredictionsRecord(
             id=predictions_id, model_id=record.id, run_id=run_id, snapshot_id=snapshot_id,
             path=self._files.text_of(path), rows=predictions.rows, ranked=predictions.ranked,
-            top_overlap=predictions.top_overlap, entity_column=entity, created_at=now(),
+            top_overlap=predictions.top_overlap, entity_column=entity, created_at=now(), about=about,
         ))
         return predictions_id
 
     def predictions(self, actor: Actor, predictions_id: str) -> PredictionSet:
         """What is known of predictions."""
         return self._described(self._predictions(actor, predictions_id))
+
+    def all_predictions(self, actor: Actor, model_id: str) -> tuple[PredictionSet, ...]:
+        """Every predictions of a model whose file is there, newest first."""
+        found = []
+        for record in self._rows.all_predictions(self._record(actor, model_id).id, actor.id):
+            with contextlib.suppress(NotFound):
+                found.append(self._described(record))
+        return tuple(found)
 
     def latest_predictions(self, actor: Actor, model_id: str) -> PredictionSet | None:
         """The newest predictions of a model, or None."""
@@ -149,22 +169,24 @@ class Models:
         """One page of predictions and the number of rows there are in all.
 
         ``search`` finds rows that hold each of its words in the entity or a display column, whatever case and accents.
-        Any column sorts, equal values in rank order. Raises BadInput for a column that is not there.
+        Any column sorts, equal values in rank order. ``prediction`` goes by the threshold that was saved with the model.
+        Raises BadInput for a column that is not there.
         """
-        file = self._file(self._predictions(actor, predictions_id))
-        return file.page(search, sort, descending, offset, limit, filters)
+        record = self._predictions(actor, predictions_id)
+        threshold = self._threshold(record.model_id)
+        return self._file(record).page(search, sort, descending, offset, limit, filters, threshold)
 
     def predictions_csv(
         self, actor: Actor, predictions_id: str, *, search: str = "", filters: Filters | None = None
     ) -> bytes:
         """All predictions (or all that the search and filters leave) as CSV, in rank order, safe for a spreadsheet."""
-        file = self._file(self._predictions(actor, predictions_id))
-        return file.csv(search, filters, self._files.folder("tmp"))
+        record = self._predictions(actor, predictions_id)
+        return self._file(record).csv(search, filters, self._files.folder("tmp"), self._threshold(record.model_id))
 
     def case(self, actor: Actor, predictions_id: str, case_id: str) -> dict[str, Any]:
         """The predictions row of one case."""
         record = self._predictions(actor, predictions_id)
-        return self._file(record).case(record.entity_column, case_id)
+        return self._file(record).case(case_id, self._threshold(record.model_id))
 
     def _record(self, actor: Actor, model_id: str) -> ModelRecord:
         actor.need("models:read")
@@ -172,6 +194,16 @@ class Models:
         if record is None:
             raise NotFound("There is no such model.", to_do="Choose one from the list.")
         return record
+
+    def _owned(self, actor: Actor, model_id: str) -> ModelRecord:
+        record = self._record(actor, model_id)
+        if record.owner != actor.id:
+            raise Denied("Only the owner may do this to a model.", where=record.name, to_do="Ask its owner.")
+        return record
+
+    def _threshold(self, model_id: str) -> float | None:
+        found = self._registry.get(model_id)
+        return None if found is None or found.threshold is None else float(found.threshold["value"])
 
     def _predictions(self, actor: Actor, predictions_id: str) -> PredictionsRecord:
         actor.need("models:read")

@@ -141,12 +141,9 @@ def test_pages_put_together_are_all_rows_once(models: Models, predictions_id: st
         assert sorted(pd.concat(pages)["loan_id"]) == frame["loan_id"].tolist()
 
 
-def test_deep_pages_go_on_where_the_shallow_ones_end(
-    models: Models, predictions_id: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_deep_pages_go_on_where_the_shallow_ones_end(models: Models, predictions_id: str) -> None:
     asked = [{"sort": "city"}, {"sort": "rank"}, {"sort": "status", "descending": True, "filters": {"city": "Brno"}}]
     whole = [models.page(ADA, predictions_id, limit=ROWS, **each)[0]["loan_id"].tolist() for each in asked]
-    monkeypatch.setattr("lexsi_ds.services.prediction_file._DEEP", 100)
     for each, expected in zip(asked, whole, strict=True):
         for offset in (99, 100, 250, 990, 1_500):
             page, _ = models.page(ADA, predictions_id, offset=offset, limit=30, **each)
