@@ -7,139 +7,24 @@ proved is left out and said; a person may approve it by name.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
-from lexsi_ds.knowledge.model import ColumnModel, Outcome, Relationship, SemanticModel, TableModel
-from lexsi_ds.models.task import FeatureDef, FeatureKind, LeftOut, LeftOutReason
+from lexsi_ds.knowledge.model import ColumnModel, Relationship, TableModel
+from lexsi_ds.models.task import FeatureDef, FeatureKind
+from lexsi_ds.text_to_sql.feature_reasons import general_reason, own_reason, shape_or_date, undated
 from lexsi_ds.text_to_sql.probes import Filled
 from lexsi_ds.text_to_sql.sqltext import Names, ident
-
-ROWS = "target_rows"
-"""Name of the CTE that holds the rows to predict."""
-CUTOFF = "cutoff_date"
-MOST_CATEGORIES = 30
-
-
-@dataclass(frozen=True)
-class Selected:
-    """A feature and the expression of the final SELECT that gives it."""
-
-    feature: FeatureDef
-    select: str
-
-
-@dataclass
-class Plan:
-    """What the writer has gathered so far, in order."""
-
-    features: list[Selected] = field(default_factory=list)
-    left_out: list[LeftOut] = field(default_factory=list)
-    joins: list[str] = field(default_factory=list)
-    """LEFT JOIN lines of the final SELECT."""
-    ctes: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    def leave_out(self, column: ColumnModel, reason: LeftOutReason, detail: str, *, approvable: bool = False) -> None:
-        """Record a column that is not a feature, once."""
-        if all((o.table, o.name) != (column.table, column.name) for o in self.left_out):
-            self.left_out.append(
-                LeftOut(name=column.name, table=column.table, reason=reason, detail=detail, approvable=approvable)
-            )
-
-
-@dataclass(frozen=True)
-class Scene:
-    """What every part of the writer needs to know."""
-
-    names: Names
-    outcome: Outcome
-    entity: TableModel
-    key: str
-    cutoff: str | None
-    approved: frozenset[str]
-    """``table.column`` of columns that a person put back."""
-
-    @property
-    def model(self) -> SemanticModel:
-        """The semantic model."""
-        return self.names.model
-
-    def is_approved(self, column: ColumnModel) -> bool:
-        """Whether a person put this column back."""
-        return f"{column.table}.{column.name}" in self.approved
-
-
-@dataclass(frozen=True)
-class Ancestor:
-    """A table that each row to predict points to, directly or further up, and the joins that reach it."""
-
-    table: TableModel
-    alias: str
-    joins: tuple[str, ...]
-    key_sql: str
-    """The ancestor's key as reached from the rows, for children that point to it."""
-    role: str
-    near: bool
-    """One step away, bridges not counted: its other children belong to the row as well."""
+from lexsi_ds.text_to_sql.task_scene import CUTOFF, ROWS, Ancestor, Plan, Scene, Selected
 
 
 def own_features(scene: Scene, plan: Plan, filled: dict[str, Filled]) -> None:
     """Features from the entity's own columns."""
     for column in scene.model.of_table(scene.entity.name):
-        reason = _own_reason(scene, column, filled.get(column.name))
+        reason = own_reason(scene, column, filled.get(column.name))
         if reason is not None:
             plan.leave_out(column, *reason[:2], approvable=reason[2])
             continue
         value = scene.names.read(ROWS, column.table, column.name)
         expression = scene.names.read(column.table, column.table, column.name)
         plan.features.append(_feature(scene, column, column.name, column.label, value, expression))
-
-
-def _own_reason(scene: Scene, column: ColumnModel, filled: Filled | None) -> tuple[LeftOutReason, str, bool] | None:
-    if column.name in scene.outcome.target_columns:
-        return "target", f"It holds the outcome itself ({scene.outcome.label}).", False
-    general = _general_reason(column)
-    if general is not None:
-        return general
-    after = filled.after_outcome() if filled else None
-    if after is not None:
-        return "post_outcome", after, False
-    if column.role == "time":
-        cut = (
-            "It is the cut-off date itself."
-            if column.name == scene.cutoff
-            else "A raw date would tie the model to the calendar."
-        )
-        return "date", cut, False
-    return _shape_reason(scene, column)
-
-
-def _general_reason(column: ColumnModel) -> tuple[LeftOutReason, str, bool] | None:
-    if column.masked:
-        return "masked", "It identifies a person and is masked.", False
-    if column.role in ("key", "link"):
-        return "identifier", "It only names or links rows.", False
-    if column.identifier:
-        return "identifier", "Nearly every row has a value of its own.", False
-    return None
-
-
-def _shape_reason(scene: Scene, column: ColumnModel) -> tuple[LeftOutReason, str, bool] | None:
-    if column.protected and not scene.is_approved(column):
-        return (
-            "protected",
-            f"{column.label.capitalize()} is a protected attribute: kept for fairness tests, not for the score.",
-            True,
-        )
-    rows = scene.model.table(column.table).rows
-    if column.distinct == 0 and column.nulls >= rows > 0:
-        return "all_null", "It has no values.", False
-    if column.distinct == 1 and column.nulls == 0:
-        return "constant", "Every row has the same value.", False
-    coded = column.role == "category" and scene.names.family(column.table, column.name) != "boolean"
-    if column.role == "text" or (coded and column.distinct > MOST_CATEGORIES):
-        return "high_cardinality", f"{column.distinct:,} different values are too many to learn from.", False
-    return None
 
 
 def kind_of(names: Names, column: ColumnModel) -> FeatureKind:
@@ -218,12 +103,12 @@ def _by_path(scene: Scene, known: list[Ancestor], name: str) -> list[Ancestor]:
 def ancestor_features(scene: Scene, plan: Plan, ancestor: Ancestor, late: int) -> None:
     """Features from a table that rows point to. ``late`` rows of the entity have an ancestor dated after their cut-off."""
     table, added = ancestor.table, False
-    dated = scene.cutoff is not None and table.time is not None
+    dated = scene.dated and table.time is not None
     for column in scene.model.of_table(table.name):
         if column.role in ("key", "link"):
             continue
-        general = _general_reason(column)
-        reason = general or (None if dated else _undated(scene, table, column)) or _shape_or_date(scene, table, column)
+        general = general_reason(column)
+        reason = general or (None if dated else undated(scene, table, column)) or shape_or_date(scene, table, column)
         if reason is not None:
             plan.leave_out(column, *reason[:2], approvable=reason[2])
             continue
@@ -236,34 +121,6 @@ def ancestor_features(scene: Scene, plan: Plan, ancestor: Ancestor, late: int) -
                 f"For {late:,} of {scene.entity.rows:,} {scene.entity.plural} the {table.label} is dated later:"
                 " its columns are missing there."
             )
-
-
-def _undated(scene: Scene, table: TableModel, column: ColumnModel) -> tuple[LeftOutReason, str, bool] | None:
-    if scene.is_approved(column):
-        return None
-    if column.protected:
-        return (
-            "protected",
-            f"{column.label.capitalize()} is a protected attribute: kept for fairness tests, not for the score.",
-            True,
-        )
-    when = f"the {scene.entity.label}" if scene.cutoff else f"the outcome, and no {scene.entity.label} has a date"
-    said = column.label[:1].upper() + column.label[1:]
-    return (
-        "undated",
-        f"{said}: {table.label} rows have no date, so nothing proves it was known before {when}.",
-        not table.bridge,
-    )
-
-
-def _shape_or_date(scene: Scene, table: TableModel, column: ColumnModel) -> tuple[LeftOutReason, str, bool] | None:
-    if column.role == "time":
-        return (
-            None
-            if column.name == table.time and scene.cutoff
-            else ("date", "A raw date would tie the model to the calendar.", False)
-        )
-    return _shape_reason(scene, column)
 
 
 def _ancestor_feature(scene: Scene, ancestor: Ancestor, column: ColumnModel, late: int) -> Selected:
@@ -281,7 +138,7 @@ def _ancestor_feature(scene: Scene, ancestor: Ancestor, column: ColumnModel, lat
                 kind="numeric",
                 unit="days",
                 tables=(table.name,),
-                expression=f"date_diff('day', {names.raw(table.name, column.name)}, {_cutoff_said(scene)})",
+                expression=f"date_diff('day', {names.raw(table.name, column.name)}, {scene.cutoff_said})",
             ),
             f"{_guarded(scene, ancestor, days, late)} AS {ident(f'{table.name}_age_days')}",
         )
@@ -300,7 +157,3 @@ def _guarded(scene: Scene, ancestor: Ancestor, value: str, late: int) -> str:
         return value
     when = scene.names.read(ancestor.alias, ancestor.table.name, ancestor.table.time)
     return f"CASE WHEN {when} <= {ROWS}.{CUTOFF} THEN {value} END"
-
-
-def _cutoff_said(scene: Scene) -> str:
-    return f"{ident(scene.entity.name)}.{ident(scene.cutoff or '')}"

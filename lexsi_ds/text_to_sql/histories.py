@@ -1,31 +1,42 @@
-"""Features from what happened before a row's cut-off: dated rows of other tables (transactions, cards), aggregated strictly
-before it. One CTE a table.
+"""Where the events of a row are: dated rows of other tables (transactions, cards, items of orders) along one or two joins, cut
+strictly before the row's cut-off. One CTE a table.
 
 A table without dates gives nothing here unless a person approves its columns by name.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lexsi_ds.knowledge.model import ColumnModel, Relationship, TableModel
 from lexsi_ds.models.task import FeatureDef
-from lexsi_ds.text_to_sql.features import CUTOFF, ROWS, Ancestor, Plan, Scene, Selected
-from lexsi_ds.text_to_sql.sqltext import ident
+from lexsi_ds.text_to_sql.event_features import Aggregate, Events, aggregates
+from lexsi_ds.text_to_sql.probes import Query
+from lexsi_ds.text_to_sql.sqltext import Names, ident
+from lexsi_ds.text_to_sql.task_scene import CUTOFF, ROWS, Ancestor, Plan, Scene, Selected
+from lexsi_ds.text_to_sql.task_sql import rows_cte
 
-RECENT_DAYS = 90
+_MOST_CLASSES = 30
+"""Most classes of a column whose shares are worth a feature."""
 
 
 @dataclass(frozen=True)
 class History:
-    """A child table and the joins that lead from the rows to it."""
+    """A table of events and the joins that lead from the rows to it."""
 
     table: TableModel
     joins: tuple[str, ...]
     link: str
-    """The test that ties a child row to a row to predict."""
+    """The test that ties an event to a row to predict."""
+    dates: tuple[tuple[str, str], ...]
+    """(table, column) of every date on the way; the first dates the event. All must come before the cut-off."""
     bridge: TableModel | None = None
     """A table that is only passed through."""
+    through: TableModel | None = None
+    """The table of events that these belong to: an item's order."""
+    tie: str = ""
+    """The column that points towards the rows."""
 
     @property
     def cte(self) -> str:
@@ -34,17 +45,16 @@ class History:
 
 
 @dataclass(frozen=True)
-class _Aggregate:
-    name: str
-    label: str
-    sql: str
-    unit: str | None
-    zero: bool
-    """Whether no rows mean zero (a count, a sum) rather than unknown."""
+class Made:
+    """The features of a table of events, before it is settled how many fit."""
+
+    history: History
+    aggregates: tuple[Aggregate, ...]
+    dated: bool
 
 
-def histories(scene: Scene, ancestors: list[Ancestor]) -> list[History]:
-    """Tables whose rows point to the entity or to something near it, bridges passed through."""
+def histories(scene: Scene, ancestors: Sequence[Ancestor]) -> list[History]:
+    """Tables whose rows point to the entity or to something near it, bridges passed through; then the rows that point to those."""
     start = Ancestor(scene.entity, ROWS, (), f"{ROWS}.{ident(scene.key)}", "", near=True)
     above = {a.table.name for a in ancestors if a.near} | {scene.entity.name}
     found: dict[str, History] = {}
@@ -56,14 +66,20 @@ def histories(scene: Scene, ancestors: list[Ancestor]) -> list[History]:
             if child.bridge:
                 for further in scene.model.relationships:
                     if further.parent == child.name and further.child not in above:
-                        found.setdefault(further.child, _through(scene, source, link, child, further))
+                        found.setdefault(further.child, _through_bridge(scene, source, link, child, further))
             else:
                 joins = source.joins[:-1] if source is not start else ()
-                found.setdefault(
-                    child.name,
-                    History(child, joins, f"{ident(child.name)}.{ident(link.child_column)} = {source.key_sql}"),
-                )
+                tie = f"{ident(child.name)}.{ident(link.child_column)} = {source.key_sql}"
+                found.setdefault(child.name, History(child, joins, tie, _date_of(child), tie=link.child_column))
+    for history in [h for h in found.values() if h.bridge is None]:
+        for link in scene.model.relationships:
+            if link.parent == history.table.name and link.child not in above and link.child not in found:
+                found[link.child] = _of_events(scene, history, link)
     return list(found.values())
+
+
+def _date_of(table: TableModel) -> tuple[tuple[str, str], ...]:
+    return ((table.name, table.time),) if table.time else ()
 
 
 def _belongs(scene: Scene, ancestor: Ancestor) -> bool:
@@ -74,42 +90,85 @@ def _belongs(scene: Scene, ancestor: Ancestor) -> bool:
     )
 
 
-def _through(scene: Scene, source: Ancestor, link: Relationship, bridge: TableModel, further: Relationship) -> History:
+def _through_bridge(scene: Scene, source: Ancestor, link: Relationship, bridge: TableModel, further: Relationship) -> History:
     join = f"JOIN {ident(bridge.name)} ON {ident(bridge.name)}.{ident(link.child_column)} = {source.key_sql}"
     tie = f"{ident(further.child)}.{ident(further.child_column)} = {ident(bridge.name)}.{ident(further.parent_column)}"
-    return History(scene.model.table(further.child), (*source.joins[:-1], join), tie, bridge)
+    table = scene.model.table(further.child)
+    return History(table, (*source.joins[:-1], join), tie, _date_of(table), bridge, tie=further.child_column)
 
 
-def history_features(scene: Scene, plan: Plan, history: History) -> None:
-    """Add the CTE of one child table and its features, or say why its columns are left out."""
+def _of_events(scene: Scene, history: History, link: Relationship) -> History:
+    """Rows that belong to an event, such as an order's items: dated by themselves, else by the event, and by both before the
+    cut-off."""
+    table, parent = scene.model.table(link.child), history.table
+    join = f"JOIN {ident(parent.name)} ON {history.link}"
+    tie = f"{ident(table.name)}.{ident(link.child_column)} = {ident(parent.name)}.{ident(link.parent_column)}"
+    dates = (*_date_of(table), *history.dates)
+    return History(table, (*history.joins, join), tie, dates, through=parent, tie=link.child_column)
+
+
+def made_of(scene: Scene, plan: Plan, history: History, own: Sequence[tuple[str, ColumnModel]], query: Query) -> Made | None:
+    """The features that the rules make of one table of events; None where there is nothing. Says which columns are left out."""
     table = history.table
-    dated = scene.cutoff is not None and table.time is not None
+    dated = scene.dated and bool(history.dates)
     used = []
     if history.bridge is not None:
         _leave_out_bridge(scene, plan, history.bridge)
     for column in scene.model.of_table(table.name):
         if column.masked:
             plan.leave_out(column, "masked", "It identifies a person and is masked.")
-        elif column.role in ("key", "link") or column.identifier:
+        elif column.role in ("key", "link") or column.identifier or (table.name, column.name) in history.dates:
             continue
         elif column.protected and not scene.is_approved(column):
             plan.leave_out(
                 column, "protected", f"{column.label.capitalize()} is a protected attribute.", approvable=True
             )
         elif not dated and not scene.is_approved(column):
-            when = f"before the {scene.entity.label}" if scene.cutoff else "before the outcome"
+            when = f"before {scene.moment}" if scene.dated else "before the outcome"
             named = column.label[:1].upper() + column.label[1:]
             said = f"{named}: {table.label} rows have no usable date, so nothing proves it was there {when}."
             plan.leave_out(column, "undated", said, approvable=column.role == "measure")
+        elif column.name in scene.outcome.target_columns and table.name == scene.outcome.table != scene.entity.name:
+            plan.leave_out(column, "target", f"It holds the outcome itself ({scene.outcome.label}).")
         else:
             used.append(column)
-    if dated or used:
-        aggregates = _aggregates(scene, table, used, dated=dated)
-        plan.ctes.append(_cte(scene, history, aggregates, dated=dated))
-        plan.joins.append(
-            f"LEFT JOIN {ident(history.cte)} ON {ident(history.cte)}.{ident(scene.key)} = {ROWS}.{ident(scene.key)}"
-        )
-        plan.features += [_selected(scene, history, a, dated=dated) for a in aggregates]
+    if not (dated or used):
+        return None
+    when = scene.names.read(history.dates[0][0], *history.dates[0]) if dated else ""
+    links = _links(scene, history) if dated else ()
+    values = _values(scene, history, used, query) if dated else {}
+    events = Events(scene, table, used, when, links, values)
+    return Made(history, tuple(aggregates(events, own)), dated)
+
+
+def _links(scene: Scene, history: History) -> tuple[tuple[ColumnModel, str], ...]:
+    """Columns that point to rows of another table than the one they came through, with what those are called."""
+    pointed = {r.child_column: r.parent for r in scene.model.relationships if r.child == history.table.name}
+    near = {scene.entity.name, history.through.name if history.through else ""}
+    return tuple(
+        (c, scene.model.table(pointed[c.name]).plural) for c in scene.model.of_table(history.table.name)
+        if c.name in pointed and c.name != history.tie and not c.masked and pointed[c.name] not in near
+    )  # fmt: skip
+
+
+def _values(scene: Scene, history: History, columns: Sequence[ColumnModel], query: Query) -> dict[str, tuple[str, ...]]:
+    """The classes of each column among the events before a cut-off, most frequent first: none that comes later has a say."""
+    classes = [c for c in columns if c.role == "category" and 2 <= c.distinct <= _MOST_CLASSES]
+    if not classes:
+        return {}
+    rows = rows_cte(scene, (), score=True)
+    counted = [
+        f"SELECT {n} AS c, CAST({scene.names.raw(history.table.name, c.name)} AS VARCHAR) AS v, count(*) AS n"
+        f" FROM {ROWS} {_inner(history)} WHERE {_cut(scene.names, history, f'{ROWS}.{CUTOFF}')} GROUP BY 2"
+        for n, c in enumerate(classes)
+    ]
+    frame = query(f"WITH {rows} {' UNION ALL '.join(counted)} ORDER BY c, n DESC, v")
+    found: dict[str, tuple[str, ...]] = {}
+    for row in frame.to_dict("records"):
+        column = classes[int(row["c"])]
+        if isinstance(row["v"], str) and row["v"].strip():
+            found[column.name] = (*found.get(column.name, ()), row["v"])
+    return found
 
 
 def _leave_out_bridge(scene: Scene, plan: Plan, bridge: TableModel) -> None:
@@ -119,134 +178,32 @@ def _leave_out_bridge(scene: Scene, plan: Plan, bridge: TableModel) -> None:
             plan.leave_out(column, "undated", f"{named}: {bridge.label} rows only link others and have no date.")
 
 
-def _aggregates(scene: Scene, table: TableModel, columns: list[ColumnModel], *, dated: bool) -> list[_Aggregate]:
-    entity, name = scene.entity.label, table.name
-    before = f"before the {entity}" if dated else "(undated)"
-    made = [_Aggregate(f"{name}_count", f"{table.plural} {before}", "count(*)", None, zero=True)]
-    measures = [c for c in columns if c.role == "measure"]
-    when = scene.names.read(name, name, table.time) if dated and table.time else ""
-    recent = f"{when} >= {ROWS}.{CUTOFF} - INTERVAL {RECENT_DAYS} DAY"
-    if dated and measures:
-        made.append(
-            _Aggregate(
-                f"{name}_count_{RECENT_DAYS}d",
-                f"{table.plural} in the last {RECENT_DAYS} days {before}",
-                f"count(*) FILTER (WHERE {recent})",
-                None,
-                zero=True,
-            )
-        )
-        made.append(
-            _Aggregate(
-                f"{name}_days_since_last",
-                f"days from the last {table.label} to the {entity}",
-                f"min(date_diff('day', {when}, {ROWS}.{CUTOFF}))",
-                "days",
-                zero=False,
-            )
-        )
-    for column in measures:
-        made += _of_measure(scene, table, column, when, recent, before)
-    for column in columns:
-        made += _of_codes(scene, table, column, before)
-    return made
+def add_history(scene: Scene, plan: Plan, made: Made, kept: Sequence[Aggregate]) -> None:
+    """Add the CTE of one table of events with the features that fit."""
+    if not kept:
+        return
+    history = made.history
+    plan.ctes.append(_cte(scene, history, kept, dated=made.dated))
+    plan.joins.append(
+        f"LEFT JOIN {ident(history.cte)} ON {ident(history.cte)}.{ident(scene.key)} = {ROWS}.{ident(scene.key)}"
+    )
+    plan.features += [_selected(scene, history, a, dated=made.dated) for a in kept]
 
 
-def _of_measure(
-    scene: Scene, table: TableModel, column: ColumnModel, when: str, recent: str, before: str
-) -> list[_Aggregate]:
-    value, stem = scene.names.read(table.name, table.name, column.name), f"{table.name}_{column.name}"
-    if not column.additive:
-        made = [
-            _Aggregate(f"{stem}_avg", f"average {column.label} {before}", f"avg({value})", column.unit, zero=False),
-            _Aggregate(f"{stem}_min", f"lowest {column.label} {before}", f"min({value})", column.unit, zero=False),
-        ]
-        if when and table.key:
-            order = f"{when} DESC, {scene.names.raw(table.name, table.key)} DESC"
-            made.append(
-                _Aggregate(
-                    f"{stem}_last",
-                    f"last {column.label} {before}",
-                    f"first({value} ORDER BY {order})",
-                    column.unit,
-                    zero=False,
-                )
-            )
-        return made
-    if not table.flows:
-        made = [
-            _Aggregate(f"{stem}_sum", f"total {column.label} {before}", f"sum({value})", column.unit, zero=True),
-            _Aggregate(f"{stem}_avg", f"average {column.label} {before}", f"avg({value})", column.unit, zero=False),
-        ]
-        if when:
-            made.append(
-                _Aggregate(
-                    f"{stem}_sum_{RECENT_DAYS}d",
-                    f"total {column.label} in the last {RECENT_DAYS} days {before}",
-                    f"sum({value}) FILTER (WHERE {recent})",
-                    column.unit,
-                    zero=True,
-                )
-            )
-        return made
-    return _of_flows(scene, table, column, value, stem, when, recent, before)
+def _inner(history: History) -> str:
+    joins = [j.removeprefix("LEFT ") for j in history.joins]
+    return " ".join([*joins, f"JOIN {ident(history.table.name)} ON {history.link}"])
 
 
-def _of_flows(
-    scene: Scene, table: TableModel, column: ColumnModel, value: str, stem: str, when: str, recent: str, before: str
-) -> list[_Aggregate]:
-    made, tests = [], {}
-    for flow in table.flows:
-        values = ", ".join(scene.names.literal(table.name, flow.column, v) for v in flow.values)
-        tests[flow.slug] = f"{scene.names.raw(table.name, flow.column)} IN ({values})"
-        made.append(
-            _Aggregate(
-                f"{stem}_{flow.slug}",
-                f"total {flow.label} {before}",
-                f"sum({value}) FILTER (WHERE {tests[flow.slug]})",
-                column.unit,
-                zero=True,
-            )
-        )
-    if when and {"in", "out"} <= tests.keys():
-        net = f"CASE WHEN {tests['in']} THEN {value} WHEN {tests['out']} THEN -{value} END"
-        made.append(
-            _Aggregate(
-                f"{stem}_net_{RECENT_DAYS}d",
-                f"paid in minus paid out in the last {RECENT_DAYS} days {before}",
-                f"sum({net}) FILTER (WHERE {recent})",
-                column.unit,
-                zero=True,
-            )
-        )
-    return made
+def _cut(names: Names, history: History, cutoff: str) -> str:
+    """Every date on the way strictly before the cut-off."""
+    return " AND ".join(f"{names.read(t, t, c)} < {cutoff}" for t, c in history.dates)
 
 
-def _of_codes(scene: Scene, table: TableModel, column: ColumnModel, before: str) -> list[_Aggregate]:
-    codes = column.counted or tuple(m.value for m in column.values[:1] if column.role == "flag")
-    made = []
-    for code in codes:
-        said = scene.model.meaning(table.name, column.name, code) or code
-        slug = "_".join("".join(ch if ch.isalnum() else " " for ch in said.casefold()).split())
-        test = f"{scene.names.raw(table.name, column.name)} = {scene.names.literal(table.name, column.name, code)}"
-        made.append(
-            _Aggregate(
-                f"{table.name}_{slug}_count",
-                f"times {said} {before}",
-                f"count(*) FILTER (WHERE {test})",
-                None,
-                zero=True,
-            )
-        )
-    return made
-
-
-def _cte(scene: Scene, history: History, aggregates: list[_Aggregate], *, dated: bool) -> str:
+def _cte(scene: Scene, history: History, chosen: Sequence[Aggregate], *, dated: bool) -> str:
     key, child = f"{ROWS}.{ident(scene.key)}", history.table
-    lines = [f"    {a.sql} AS {ident(a.name)}" for a in aggregates]
-    cut = ""
-    if dated and child.time:
-        cut = f"\n    AND {scene.names.read(child.name, child.name, child.time)} < {ROWS}.{CUTOFF}"
+    lines = [f"    {a.sql} AS {ident(a.name)}" for a in chosen]
+    cut = f"\n    AND {_cut(scene.names, history, f'{ROWS}.{CUTOFF}')}" if dated else ""
     joins = "".join(f"  {j.removeprefix('LEFT ')}\n" for j in history.joins)
     return (
         f"{ident(history.cte)} AS (\n  SELECT\n    {key},\n"
@@ -255,24 +212,25 @@ def _cte(scene: Scene, history: History, aggregates: list[_Aggregate], *, dated:
     )
 
 
-def _selected(scene: Scene, history: History, aggregate: _Aggregate, *, dated: bool) -> Selected:
-    table = history.table
-    cut = (
-        f" AND {ident(table.name)}.{ident(table.time)} < {ident(scene.entity.name)}.{ident(scene.cutoff)}"
-        if dated and table.time and scene.cutoff
-        else ""
-    )
-    shown = aggregate.sql.replace(f"{ROWS}.{CUTOFF}", f"{ident(scene.entity.name)}.{ident(scene.cutoff or '')}")
-    link = history.link.replace(f"{ROWS}.", f"{ident(scene.entity.name)}.")
-    value = f"{ident(history.cte)}.{ident(aggregate.name)}"
+def _selected(scene: Scene, history: History, aggregate: Aggregate, *, dated: bool) -> Selected:
+    table, entity = history.table, ident(scene.entity.name)
+
+    def shown(sql: str) -> str:
+        return sql.replace(f"{ROWS}.{CUTOFF}", scene.cutoff_said).replace(f"{ROWS}.", f"{entity}.")
+
+    cut = f" AND {_cut(scene.names, history, scene.cutoff_said)}" if dated else ""
+    way = "".join(f" {shown(j.removeprefix('LEFT '))}" for j in history.joins)
+    value, definition = f"{ident(history.cte)}.{ident(aggregate.name)}", shown(aggregate.sql)
+    if aggregate.zero and not definition.startswith("count"):
+        definition = f"coalesce({definition}, 0)"
     return Selected(
         FeatureDef(
             name=aggregate.name,
             label=aggregate.label,
             kind="numeric",
             unit=aggregate.unit,
-            expression=f"{shown} FROM {ident(table.name)} WHERE {link}{cut}",
-            tables=(table.name,),
+            expression=f"{definition} FROM {ident(table.name)}{way} WHERE {shown(history.link)}{cut}",
+            tables=(table.name, *((history.through.name,) if history.through else ())),
         ),
         f"coalesce({value}, 0) AS {ident(aggregate.name)}" if aggregate.zero else value,
     )
@@ -282,10 +240,9 @@ def without_history_sql(scene: Scene, history: History) -> str | None:
     """SQL that counts rows with nothing in this table of events before their cut-off; None where that is no surprise."""
     child, entity = history.table, ident(scene.entity.name)
     events = any(c.role == "measure" for c in scene.model.of_table(child.name))
-    if scene.cutoff is None or child.time is None or history.joins or not events:
+    if scene.cutoff is None or not history.dates or history.joins or not events:
         return None
     cutoff = scene.names.read(scene.entity.name, scene.entity.name, scene.cutoff)
     link = history.link.replace(f"{ROWS}.", f"{entity}.")
-    when = scene.names.read(child.name, child.name, child.time)
-    inside = f"SELECT 1 FROM {ident(child.name)} WHERE {link} AND {when} < {cutoff}"
+    inside = f"SELECT 1 FROM {ident(child.name)} WHERE {link} AND {_cut(scene.names, history, cutoff)}"
     return f"SELECT count(*) AS n FROM {entity} WHERE NOT EXISTS ({inside})"

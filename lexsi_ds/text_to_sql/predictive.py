@@ -10,21 +10,15 @@ from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.errors import BadInput
 from lexsi_ds.knowledge.model import ColumnModel, Condition, Outcome, SemanticModel, TableModel
 from lexsi_ds.models.task import Apart, LeftOut, Split, TaskSpec
-from lexsi_ds.text_to_sql.features import (
-    CUTOFF,
-    ROWS,
-    Ancestor,
-    Plan,
-    Scene,
-    ancestor_features,
-    ancestors,
-    own_features,
-)
-from lexsi_ds.text_to_sql.histories import histories, history_features, without_history_sql
-from lexsi_ds.text_to_sql.probes import Query, count, probe_columns
+from lexsi_ds.text_to_sql import feature_budget
+from lexsi_ds.text_to_sql.features import ancestor_features, ancestors, own_features
+from lexsi_ds.text_to_sql.histories import add_history, histories, made_of, without_history_sql
+from lexsi_ds.text_to_sql.probes import Query, count, counts, probe_columns
 from lexsi_ds.text_to_sql.reading import Evidence, Predictive
 from lexsi_ds.text_to_sql.sqltext import Names, ident
 from lexsi_ds.text_to_sql.task_draft import TaskDraft, doubts, edits, outcome_of, target_values
+from lexsi_ds.text_to_sql.task_scene import CUTOFF, ROWS, Ancestor, Plan, Scene
+from lexsi_ds.text_to_sql.task_sql import rows_cte, task_sql
 
 
 def task_reading(draft: TaskDraft, names: Names, query: Query) -> Predictive:
@@ -106,8 +100,8 @@ def build_task(
         cutoff_column=scene.cutoff,
         known_meaning=outcome.known_meaning,
         unknown_meaning=outcome.unknown_meaning + (f", {only_text}" if only_text else ""),
-        context_sql=_sql(scene, plan, display, outcome.known, with_target=True),
-        predict_sql=_sql(scene, plan, display, unknown, with_target=False),
+        context_sql=task_sql(scene, plan, display, outcome.known, with_target=True),
+        predict_sql=task_sql(scene, plan, display, unknown, with_target=False),
         features=tuple(s.feature for s in plan.features),
         left_out=tuple(plan.left_out),
         display_columns=display,
@@ -183,14 +177,42 @@ def _gather(scene: Scene, plan: Plan, query: Query) -> None:
     above = ancestors(scene)
     for ancestor in above:
         ancestor_features(scene, plan, ancestor, _late(scene, ancestor, query))
-    for history in histories(scene, above):
-        history_features(scene, plan, history)
-        sql = without_history_sql(scene, history)
+    _event_features(scene, plan, above, query)
+
+
+def _event_features(scene: Scene, plan: Plan, above: list[Ancestor], query: Query) -> None:
+    own = _amounts(scene, plan)
+    found = [m for h in histories(scene, above) if (m := made_of(scene, plan, h, own, query)) is not None]
+    most = feature_budget.budget(_teaching(scene, query))
+    for made, kept in zip(found, feature_budget.chosen([m.aggregates for m in found], most), strict=True):
+        add_history(scene, plan, made, kept)
+        sql = without_history_sql(scene, made.history)
         none = count(query, sql) if sql else 0
         if none:
             plan.notes.append(
-                f"{none:,} of {scene.entity.rows:,} {scene.entity.plural} have no {history.table.plural} before their date."
+                f"{none:,} of {scene.entity.rows:,} {scene.entity.plural} have no {made.history.table.plural} before their date."
             )
+    told = feature_budget.told(sum(len(m.aggregates) for m in found), most)
+    if told:
+        plan.notes.append(told)
+
+
+def _teaching(scene: Scene, query: Query) -> int:
+    """What there is to learn from: rows of the rarer class, or a part of all where a figure is predicted."""
+    known, of = scene.names.tests("t", scene.outcome.known), scene.names.tests("t", scene.outcome.positive)
+    rows = f"FROM {ident(scene.entity.name)} AS t WHERE {known}"
+    if scene.kind == "binary":
+        sides = counts(query, f"SELECT count(*) FILTER (WHERE {of}) AS p, count(*) AS n {rows}")
+        return min(sides["p"], sides["n"] - sides["p"])
+    return count(query, f"SELECT count(*) AS n {rows}") // feature_budget.FIGURE_ROWS
+
+
+def _amounts(scene: Scene, plan: Plan) -> list[tuple[str, ColumnModel]]:
+    """Amounts of the rows themselves that events are measured against: the one meant by their size, else their only one."""
+    used = {s.feature.name for s in plan.features}
+    own = [c for c in scene.model.of_table(scene.entity.name) if c.role == "measure" and c.additive and c.name in used]
+    sized = [c for c in own if c.name == scene.entity.size]
+    return [(c.name, c) for c in (sized or (own if len(own) == 1 else []))]
 
 
 def _late(scene: Scene, ancestor: Ancestor, query: Query) -> int:
@@ -200,49 +222,8 @@ def _late(scene: Scene, ancestor: Ancestor, query: Query) -> int:
         return 0
     when = scene.names.read(ancestor.alias, table.name, table.time)
     joins = " ".join(ancestor.joins)
-    rows = f"{_rows_cte(scene, ())} SELECT count(*) AS n FROM {ROWS} {joins} WHERE {when} > {ROWS}.{CUTOFF}"
+    rows = f"{rows_cte(scene, (), score=False)} SELECT count(*) AS n FROM {ROWS} {joins} WHERE {when} > {ROWS}.{CUTOFF}"
     return count(query, f"WITH {rows}")
-
-
-def _rows_cte(scene: Scene, conditions: tuple[Condition, ...]) -> str:
-    name = ident(scene.entity.name)
-    cutoff = (
-        f",\n    {scene.names.read(scene.entity.name, scene.entity.name, scene.cutoff)} AS {CUTOFF}"
-        if scene.cutoff
-        else ""
-    )
-    where = (
-        "\n  WHERE " + "\n    AND ".join(scene.names.test(scene.entity.name, c) for c in conditions)
-        if conditions
-        else ""
-    )
-    return f"{ROWS} AS (\n  SELECT\n    {name}.*{cutoff}\n  FROM {_source(scene)}{where}\n)"
-
-
-def _source(scene: Scene) -> str:
-    """The entity's table; with a number a row where it has no key, given before any row is left out."""
-    name = ident(scene.entity.name)
-    if scene.model.column(scene.entity.name, scene.key) is not None:
-        return name
-    order = ", ".join(ident(c.name) for c in scene.model.of_table(scene.entity.name))
-    numbered = f"row_number() OVER (ORDER BY {order}) AS {ident(scene.key)}"
-    return f"(\n    SELECT *, {numbered}\n    FROM {name}\n  ) AS {name}"
-
-
-def _sql(
-    scene: Scene, plan: Plan, display: tuple[str, ...], conditions: tuple[Condition, ...], *, with_target: bool
-) -> str:
-    key = f"{ROWS}.{ident(scene.key)}"
-    chosen = [key]
-    if with_target:
-        positive = scene.names.tests(ROWS, scene.outcome.positive)
-        chosen.append(f"CASE WHEN {positive} THEN 1 ELSE 0 END AS {ident(scene.outcome.target)}")
-    chosen += [s.select for s in plan.features]
-    taken = {s.feature.name for s in plan.features} | {scene.key}
-    chosen += [f"{ROWS}.{ident(c)}" for c in display if c not in taken]
-    ctes = ",\n".join([_rows_cte(scene, conditions), *plan.ctes])
-    joins = "".join(f"\n{j}" for j in plan.joins)
-    return f"WITH {ctes}\nSELECT\n  " + ",\n  ".join(chosen) + f"\nFROM {ROWS}{joins}\nORDER BY {key}"
 
 
 def _apart(outcome: Outcome) -> Apart | None:

@@ -1,0 +1,63 @@
+"""The two queries of a task: the rows that train and the rows to score, with the same columns in the same order.
+
+Every row of the entity's table that meets the conditions comes out once, whatever it is joined to.
+"""
+
+from __future__ import annotations
+
+from lexsi_ds.knowledge.model import Condition
+from lexsi_ds.text_to_sql.sqltext import ident, text_literal
+from lexsi_ds.text_to_sql.task_scene import CUTOFF, ROWS, Plan, Scene
+
+
+def rows_cte(scene: Scene, conditions: tuple[Condition, ...], *, score: bool) -> str:
+    """The CTE of the rows with their cut-off; ``score`` takes the later of an outcome's two cut-offs."""
+    name = ident(scene.entity.name)
+    cutoff = cutoff_sql(scene, score=score)
+    tests = [scene.names.test(scene.entity.name, c) for c in conditions]
+    where = "\n  WHERE " + "\n    AND ".join(tests) if tests else ""
+    dated = f",\n    {cutoff} AS {CUTOFF}" if cutoff else ""
+    return f"{ROWS} AS (\n  SELECT\n    {name}.*{dated}\n  FROM {_source(scene)}{where}\n)"
+
+
+def cutoff_sql(scene: Scene, *, score: bool) -> str:
+    """A row's cut-off as SQL over the entity's table; empty where it has none."""
+    if scene.window is not None:
+        return f"DATE {text_literal(scene.window.score if score else scene.window.train)}"
+    return scene.names.read(scene.entity.name, scene.entity.name, scene.cutoff) if scene.cutoff else ""
+
+
+def _source(scene: Scene) -> str:
+    """The entity's table; with a number a row where it has no key, given before any row is left out."""
+    name = ident(scene.entity.name)
+    if scene.model.column(scene.entity.name, scene.key) is not None:
+        return name
+    order = ", ".join(ident(c.name) for c in scene.model.of_table(scene.entity.name))
+    numbered = f"row_number() OVER (ORDER BY {order}) AS {ident(scene.key)}"
+    return f"(\n    SELECT *, {numbered}\n    FROM {name}\n  ) AS {name}"
+
+
+def task_sql(
+    scene: Scene, plan: Plan, display: tuple[str, ...], conditions: tuple[Condition, ...], *, with_target: bool
+) -> str:
+    """One query of the task; ``with_target`` makes it the one that trains."""
+    key = f"{ROWS}.{ident(scene.key)}"
+    chosen = [key]
+    if with_target:
+        chosen.append(f"{_target(scene)} AS {ident(scene.outcome.target)}")
+    chosen += [s.select for s in plan.features]
+    taken = {s.feature.name for s in plan.features} | {scene.key}
+    chosen += [f"{ROWS}.{ident(c)}" for c in display if c not in taken]
+    ctes = ",\n".join([rows_cte(scene, conditions, score=not with_target), *plan.ctes])
+    joins = "".join(f"\n{j}" for j in plan.joins)
+    return f"WITH {ctes}\nSELECT\n  " + ",\n  ".join(chosen) + f"\nFROM {ROWS}{joins}\nORDER BY {key}"
+
+
+def _target(scene: Scene) -> str:
+    if scene.target_sql:
+        return scene.target_sql
+    if scene.kind == "binary":
+        return f"CASE WHEN {scene.names.tests(ROWS, scene.outcome.positive)} THEN 1 ELSE 0 END"
+    column = scene.outcome.target_columns[0]
+    value = scene.names.read(ROWS, scene.entity.name, column)
+    return f"CAST({value} AS VARCHAR)" if scene.kind == "multiclass" else value
