@@ -36,6 +36,7 @@ from lexsi_ds.services.explanations import Explanations
 from lexsi_ds.services.exports import Exports
 from lexsi_ds.services.finding import Finding
 from lexsi_ds.services.findings import Findings
+from lexsi_ds.services.model_registry import Registry
 from lexsi_ds.services.models import Models
 from lexsi_ds.services.relations import Relations
 from lexsi_ds.services.semantics import Semantics
@@ -71,6 +72,7 @@ class Application:
         self.engine = LocalEngine(self.pool, settings)
         self.models = Models(self.store, settings.home)
         self.models.sweep()
+        self.registry = Registry(self.store, self.models)
         self.findings = Findings(self.store, self.catalog.table, self.sql)
         self.datasets = Datasets(self.store, settings.home, self.sql, self.findings)
         self.relations = Relations(self.store, self.catalog, self.sql)

@@ -12,15 +12,15 @@ from typing import Literal, get_args
 from lexsi_ds.errors import Denied
 
 Right = Literal[
-    "datasets:read", "datasets:write", "models:read", "models:write", "findings:read", "findings:write",
-    "findings:review", "chats:read", "chats:write",
+    "datasets:read", "datasets:write", "models:read", "models:write", "models:review",
+    "findings:read", "findings:write", "findings:review", "chats:read", "chats:write",
 ]
 ALL_RIGHTS: frozenset[Right] = frozenset(get_args(Right))
 
 _DOING: dict[str, str] = {
     "datasets:read": "see data sets", "datasets:write": "change data sets", "models:read": "see models",
-    "models:write": "train or keep models", "findings:read": "see findings", "findings:write": "write findings",
-    "findings:review": "accept or reject findings", "chats:read": "read chats", "chats:write": "ask questions",
+    "models:write": "train or keep models", "models:review": "validate or approve models",
+    "findings:read": "see findings", "findings:write": "write findings", "findings:review": "accept or reject findings", "chats:read": "read chats", "chats:write": "ask questions",
 }
 
 
