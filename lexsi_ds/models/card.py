@@ -168,6 +168,8 @@ class ModelCard(Value):
     conformal: Conformal | None = None
     credit: Credit | None = None
     importance: tuple[Importance, ...] = ()
+    engine: str = "local"
+    """Where it was trained and scores: ``local``, this machine's workers; ``lexsi``, the Lexsi platform."""
     groups: int = 0
     """Distinct values of the task's group column; 0 when rows stand for themselves."""
 
