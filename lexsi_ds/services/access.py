@@ -20,7 +20,8 @@ ALL_RIGHTS: frozenset[Right] = frozenset(get_args(Right))
 _DOING: dict[str, str] = {
     "datasets:read": "see data sets", "datasets:write": "change data sets", "models:read": "see models",
     "models:write": "train or keep models", "models:review": "validate or approve models",
-    "findings:read": "see findings", "findings:write": "write findings", "findings:review": "accept or reject findings", "chats:read": "read chats", "chats:write": "ask questions",
+    "findings:read": "see findings", "findings:write": "write findings", "findings:review": "accept or reject findings",
+    "chats:read": "read chats", "chats:write": "ask questions",
 }
 
 

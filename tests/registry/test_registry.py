@@ -96,7 +96,8 @@ def test_the_way_to_approval_takes_what_it_needs_and_another_person(registry: Re
         ("trained", "ada", "ui"), ("described", "ada", "ui"), ("validated", "ada", "ui"), ("asked for review", "ada", "ui"),
         ("approved", "ben", "mcp"),
     ]
-    assert steps[2].before == {"note": "", "state": "draft"} and steps[2].after == {"note": "Checked on 1998.", "state": "validated"}
+    assert steps[2].before == {"note": "", "state": "draft"}
+    assert steps[2].after == {"note": "Checked on 1998.", "state": "validated"}
     assert [s.row_version for s in steps] == [1, 2, 3, 4, 5] == list(range(1, entry.row_version + 1))
 
 
@@ -104,7 +105,8 @@ def test_a_reviewer_sees_the_model_but_may_not_change_what_it_says(registry: Reg
     seen = registry.ask_review(ADA, model_id, 1, "ben").row_version
     assert models.get(BEN, model_id).id == model_id and [c.id for c in models.list(BEN)] == [model_id]
     for call in (
-        lambda: registry.describe(BEN, model_id, seen, limits="none"), lambda: registry.set_threshold(BEN, model_id, seen, rate=0.1),
+        lambda: registry.describe(BEN, model_id, seen, limits="none"),
+        lambda: registry.set_threshold(BEN, model_id, seen, rate=0.1),
         lambda: registry.move(BEN, model_id, seen, "retired"), lambda: models.delete(BEN, model_id),
     ):
         with pytest.raises(Denied):
@@ -138,7 +140,8 @@ def test_what_was_approved_and_is_changed_is_approved_no_more(registry: Registry
     registry.ask_review(ADA, model_id, _described(registry, model_id), "ben")
     for change in (
         lambda seen: registry.describe(ADA, model_id, seen, limits="Only for loans under 100,000."),
-        lambda seen: registry.set_threshold(ADA, model_id, seen, rate=0.1), lambda seen: registry.clear_threshold(ADA, model_id, seen),
+        lambda seen: registry.set_threshold(ADA, model_id, seen, rate=0.1),
+        lambda seen: registry.clear_threshold(ADA, model_id, seen),
     ):
         assert change(approved()).state == "validated"
     assert registry.describe(ADA, model_id, approved(), responsible="Credit desk").state == "approved"
