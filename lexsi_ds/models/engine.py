@@ -118,6 +118,8 @@ class CaseExplanation(Value):
     """The class explained, where there are several."""
     method: str = ""
     """How the contributions were computed, in words."""
+    engine_summary: str | None = None
+    """The engine's own reading, where it has one: the Lexsi platform's. Its numbers are not checked."""
 
 
 class BeeswarmFeature(Value):
