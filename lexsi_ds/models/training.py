@@ -29,12 +29,12 @@ from lexsi_ds.models.card import FeatureStats, ModelCard
 from lexsi_ds.models.caveats import data_warnings, figure_warnings
 from lexsi_ds.models.encode import Encoding, learn
 from lexsi_ds.models.engine import PREDICTION_COLUMNS
-from lexsi_ds.models.estimators import MODEL_TYPES, ModelType, model_type_of, probability, recipe
+from lexsi_ds.models.estimators import ModelType, model_type_of, probability, recipe
 from lexsi_ds.models.frames import as_words, canonical_order, column, entity_keys, need_columns
 from lexsi_ds.models.screen import Screened, screen
 from lexsi_ds.models.stability import refit, refit_count
 from lexsi_ds.models.task import TaskSpec
-from lexsi_ds.models.validation import Choice, Folds, OutOfFold, choose, make_folds, out_of_fold
+from lexsi_ds.models.validation import MODEL_TYPES, Choice, Folds, OutOfFold, choose, make_folds, out_of_fold
 
 SEED = 7
 MIN_ROWS, MIN_CLASS = 20, 5

@@ -18,7 +18,6 @@ from lexsi_ds.errors import BadInput
 from lexsi_ds.models.card import Candidate, Interval
 from lexsi_ds.models.estimators import (
     MANY_COLUMNS,
-    MODEL_TYPES,
     Estimator,
     ModelType,
     Recipe,
@@ -29,6 +28,7 @@ from lexsi_ds.models.estimators import (
 from lexsi_ds.models.metrics import Resamples, calibration, interval, measure, roc_curve
 from lexsi_ds.models.task import Split
 
+MODEL_TYPES: tuple[ModelType, ...] = ("XGBoost", "Logistic")
 MIN_LEAD = 0.005
 """A lead in ROC AUC under half a point is not worth a model that is harder to read, however many rows make it
 certain."""

@@ -88,8 +88,8 @@ def test_refusals_arrive_as_they_were_raised(engine: LocalEngine, home: Path) ->
     frame = loans()
     with pytest.raises(ModelRefused, match="0 with default"):
         engine.train(frame.assign(y=0), loan_task(frame))
-    with pytest.raises(BadInput, match="TabPFN"):
-        engine.train(frame, loan_task(frame), model_type="TabPFN")
+    with pytest.raises(BadInput, match="CatBoost"):
+        engine.train(frame, loan_task(frame), model_type="CatBoost")
     ref, _ = engine.train(frame, loan_task(frame))
     with pytest.raises(BadInput, match="no rows"):
         engine.predict(ref, frame.head(0))

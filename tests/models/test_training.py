@@ -190,9 +190,9 @@ def test_regression_is_refused_clearly(tmp_path: Path) -> None:
 
 
 def test_an_unknown_model_type_is_told_what_there_is(tmp_path: Path) -> None:
-    message = refused(tmp_path, loans(), BadInput, model_type="TabPFN")
-    assert "TabPFN" in message
-    assert "XGBoost or Logistic" in message
+    message = refused(tmp_path, loans(), BadInput, model_type="CatBoost")
+    assert "CatBoost" in message
+    assert "XGBoost, LightGBM, EBM, Logistic, TabPFN or TabICL" in message
 
 
 def test_an_entity_that_occurs_twice_or_has_no_id_is_refused(tmp_path: Path) -> None:
