@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,12 +23,14 @@ import numpy as np
 from lexsi_ds.data.below import is_total
 from lexsi_ds.data.forms import MISSING_CODES
 from lexsi_ds.data.infer import Typed
+from lexsi_ds.data.profile import Counts
 from lexsi_ds.data.readers import Limits, Loaded, literal, quoted, read_text
 
 FAST_FROM = 24 << 20
 """Smaller files go the careful way at once."""
 _SAMPLE = 1 << 20
-_CHUNK = 256 << 10
+_CHUNK = 128 << 10
+"""More does not stay in a processor's cache; an array beyond it is fetched anew from the system each time."""
 _EXACT = 9e15
 _READ_AS = {"BIGINT": "DOUBLE", "DATE": "TIMESTAMP", "BOOLEAN": "VARCHAR"}
 _CHOICES = {
@@ -102,8 +104,8 @@ def scan_bytes(path: Path, delimiter: str, *, timed: bool = True) -> _Bytes:
 def _has_offset(data: bytes) -> bool:
     """Whether a time has an offset; a quick look at what stands behind seconds comes before the search."""
     a = np.frombuffer(data, dtype=np.uint8)
-    behind = a[3:]
-    near = (a[:-3] == 58) & ((behind == 43) | (behind == 45) | (behind == 46))
+    behind = a[np.flatnonzero(a[:-3] == 58) + 3]
+    near = (behind == 43) | (behind == 45) | (behind == 46)
     return bool(near.any()) and _OFFSET.search(data) is not None
 
 
@@ -112,10 +114,14 @@ def _leading_zeros(data: bytes, delimiter: int) -> int | None:
     a = np.frombuffer(data, dtype=np.uint8)
     if len(a) < 3:
         return 0
-    starts = (a == delimiter) | (a == 10) | (a == 34)
+    starts = a == delimiter
+    starts |= a == 10
+    if b'"' in data:
+        starts |= a == 34
     if b"+" in data and bool(np.any(starts[:-1] & (a[1:] == 43))):
         return None
-    pairs = (a[:-1] == 48) & ((a[1:] - np.uint8(48)) < 10)
+    pairs = (a[1:] - np.uint8(48)) < 10
+    pairs &= a[:-1] == 48
     count = int(np.count_nonzero(starts[:-2] & pairs[1:]))
     if len(a) > 3:
         count += int(np.count_nonzero(starts[:-3] & (a[1:-2] == 45) & pairs[2:]))
@@ -185,29 +191,52 @@ def _checked(cell: str, t: Typed) -> str:
     return f"CASE WHEN {cell} IS NULL OR ({test}) THEN CAST({cell} AS {t.type}) ELSE error('odd') END"
 
 
-def _contradicted(con: duckdb.DuckDBPyConnection, typed: tuple[Typed, ...], scan: Future[_Bytes], table: str) -> bool:
-    """Whether the rows in ``table`` hold something that the careful way would have read otherwise."""
-    texts = [quoted(t.column.name) for t in typed if t.type == "VARCHAR"]
-    codes = ", ".join(literal(code) for code in MISSING_CODES)
+def _contradicted(
+    con: duckdb.DuckDBPyConnection, typed: tuple[Typed, ...], scan: Future[_Bytes], table: str, counts: Sequence[Counts]
+) -> bool:
+    """Whether the rows in ``table``, of which ``counts`` tell, hold something that the careful way would have read otherwise."""
     seen = scan.result()
     if not seen.clean:
         return True
-    zero = "CASE WHEN {c} < '1' THEN ({c} >= '00' AND {c} < '0:') OR ({c} >= '-00' AND {c} < '-0:') ELSE false END"
-    begins = [f"count(*) FILTER (WHERE {zero.format(c=c)})" for c in texts if seen.zeros]
-    odd_cell = (
-        f"CASE WHEN strlen({{c}}) < 7 THEN {{c}} IN ({codes}) OR trim({{c}}, ' \t\u00a0') = '' "
-        "WHEN {c} < '!' OR starts_with({c}, '\u00a0') THEN trim({c}, ' \t\u00a0') = '' ELSE false END"
-    )
-    odd = [f"count(*) FILTER (WHERE {odd_cell.format(c=c)})" for c in texts]
-    empty = " AND ".join(f"{quoted(t.column.name)} IS NULL" for t in typed)
-    names = " AND ".join(f"{c} = {c_name}" for c, c_name in ((quoted(t.column.name), literal(t.column.name)) for t in typed))
-    repeated = f"count(*) FILTER (WHERE {names})" if len(texts) == len(typed) else "0"
-    row = con.execute(
-        f"SELECT {' + '.join(begins) or 0}, {' + '.join(odd) or 0}, count(*) FILTER (WHERE {empty}), {repeated} FROM {table}"
-    ).fetchone()
+    texts = [(quoted(t.column.name), c) for t, c in zip(typed, counts, strict=True) if t.type == "VARCHAR"]
+    begins = [f"count(*) FILTER (WHERE {test})" for c, found in texts if seen.zeros and (test := _zero_test(c, found))]
+    odd = [f"count(*) FILTER (WHERE {test})" for c, found in texts if (test := _odd_test(c, found))]
+    names = [(quoted(t.column.name), literal(t.column.name)) for t in typed]
+    if all(found.nulls for found in counts):
+        odd.append(f"count(*) FILTER (WHERE {' AND '.join(f'{c} IS NULL' for c, _ in names)})")
+    if len(texts) == len(typed):  # the line of names again
+        odd.append(f"count(*) FILTER (WHERE {' AND '.join(f'{c} = {name}' for c, name in names)})")
+    row = (0, 0)
+    if begins or odd:
+        row = con.execute(f"SELECT {' + '.join(begins) or 0}, {' + '.join(odd) or 0} FROM {table}").fetchone()
     assert row is not None
-    if row[0] != seen.zeros or any(row[1:]):
+    if row[0] != seen.zeros or row[1]:
         return True
-    last = con.execute(f"SELECT {', '.join(texts) or 'NULL'} FROM {table} ORDER BY rowid DESC LIMIT 1").fetchone()
+    listed = ", ".join(c for c, _ in texts)
+    last = con.execute(f"SELECT {listed or 'NULL'} FROM {table} ORDER BY rowid DESC LIMIT 1").fetchone()
     return any(cell is not None and is_total(str(cell)) for cell in last or ())
 
+
+def _zero_test(cell: str, found: Counts) -> str | None:
+    """SQL: whether a text begins with a zero and a digit, a minus before it or not; None where the extremes say that none does."""
+    if found.minimum is None or found.minimum >= "1":
+        return None
+    return (
+        f"CASE WHEN {cell} < '1' THEN ({cell} >= '00' AND {cell} < '0:') OR ({cell} >= '-00' AND {cell} < '-0:') ELSE false END"
+    )
+
+
+def _odd_test(cell: str, found: Counts) -> str | None:
+    """SQL: whether a text is blank or a code for a missing value; None where the extremes say that none is."""
+    low, high = found.minimum, found.maximum
+    if low is None or high is None:
+        return None
+    parts = []
+    codes = [code for code in MISSING_CODES if low <= code <= high]
+    if codes:
+        listed = ", ".join(map(literal, codes))
+        parts.append(f"CASE WHEN strlen({cell}) <= {max(map(len, codes))} THEN {cell} IN ({listed}) ELSE false END")
+    if low < "!" or high >= "\u00a0":
+        blank = f"trim({cell}, ' \t\u00a0') = ''"
+        parts.append(f"CASE WHEN {cell} < '!' OR starts_with({cell}, '\u00a0') THEN {blank} ELSE false END")
+    return " OR ".join(parts) or None

@@ -18,7 +18,7 @@ from lexsi_ds.data.bank_schema import TABLES, bank_table
 from lexsi_ds.data.demo_bank import write_demo_bank
 from lexsi_ds.data.fast_text import FAST_FROM
 from lexsi_ds.data.planning import open_scratch, plan_files, preview_file, with_plan
-from lexsi_ds.data.profile import Profile, profile
+from lexsi_ds.data.profile import Profile, count_columns, profile
 from lexsi_ds.data.progress import WRITES, Progress
 from lexsi_ds.data.readers import Limits, Loaded, literal, quoted, read_arrow
 from lexsi_ds.data.reading import Item, Reader
@@ -221,9 +221,10 @@ def write_table(con: duckdb.DuckDBPyConnection, folder: Path, table: Loaded) -> 
     con.execute(f"ATTACH {literal(str(folder / DATABASE))} AS out")
     try:
         con.execute(f"CREATE TABLE out.main.data AS {table.select}")
-        if table.check is not None and table.check("out.main.data"):
+        counts = count_columns(con, "out.main.data")
+        if table.check is not None and table.check("out.main.data", counts):
             raise Contradicted
-        profiled = profile(con, "out.main.data", comments=table.comments, marks=table.marks)
+        profiled = profile(con, "out.main.data", comments=table.comments, marks=table.marks, counts=counts)
         con.execute("CHECKPOINT out")
     finally:
         con.execute("DETACH out")

@@ -20,6 +20,7 @@ _BATCH = 24
 _SAMPLE_ROWS = 300
 _SAMPLE_VALUES = 60
 _LONGEST_VALUE = 120
+_FLOATS = ("FLOAT", "DOUBLE")
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,9 @@ class Profile:
 
 
 @dataclass(frozen=True)
-class _Counted:
+class Counts:
+    """Of one column, over all rows. Extremes as text, those of floats without NaN and infinities."""
+
     nulls: int
     distinct: int
     minimum: str | None
@@ -48,14 +51,12 @@ def profile(
     *,
     comments: Mapping[str, str] | None = None,
     marks: Mapping[str, Marks] | None = None,
+    counts: Sequence[Counts] | None = None,
 ) -> Profile:
-    """Profile ``table`` (a quoted name). ``comments`` and ``marks`` by column name win over what is guessed."""
-    described = con.execute(f"DESCRIBE {table}").fetchall()
-    bare = [Column(name=row[0], type=row[1]) for row in described]
-    counted = con.execute(f"SELECT count(*) FROM {table}").fetchone()
-    rows = int(counted[0]) if counted else 0
-    exact = rows <= EXACT_ROWS
-    facts = _count(con, table, bare, exact)
+    """Profile ``table`` (a quoted name). ``comments`` and ``marks`` by column name win over what is guessed; ``counts`` are
+    those of ``count_columns`` where they are known."""
+    bare, rows = _described(con, table), _rows(con, table)
+    facts = counts if counts is not None else count_columns(con, table)
     samples = _samples(con, table, bare)
     columns = []
     latest: date | None = None
@@ -69,8 +70,8 @@ def profile(
                     "comment": (comments or {}).get(column.name),
                     "nulls": found.nulls,
                     "distinct": distinct,
-                    "minimum": None if marked.masked else found.minimum,
-                    "maximum": None if marked.masked else found.maximum,
+                    "minimum": None if marked.masked else _short(found.minimum),
+                    "maximum": None if marked.masked else _short(found.maximum),
                     "protected": marked.protected,
                     "identifier": marked.identifier,
                     "masked": marked.masked,
@@ -79,41 +80,80 @@ def profile(
         )
         if found.latest is not None and not marked.protected:  # a birthday is not "today"
             latest = max(latest or found.latest, found.latest)
-    return Profile(rows, tuple(columns), latest, not exact)
+    return Profile(rows, tuple(columns), latest, rows > EXACT_ROWS)
 
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _count(
-    con: duckdb.DuckDBPyConnection, table: str, columns: Sequence[Column], exact: bool
-) -> list[_Counted]:
-    result = []
+def _described(con: duckdb.DuckDBPyConnection, table: str) -> list[Column]:
+    return [Column(name=row[0], type=row[1]) for row in con.execute(f"DESCRIBE {table}").fetchall()]
+
+
+def _rows(con: duckdb.DuckDBPyConnection, table: str) -> int:
+    counted = con.execute(f"SELECT count(*) FROM {table}").fetchone()
+    return int(counted[0]) if counted else 0
+
+
+def count_columns(con: duckdb.DuckDBPyConnection, table: str) -> list[Counts]:
+    """Counts of every column of ``table`` (a quoted name), in order.
+
+    The extremes of numbers and days come from a query of their own: DuckDB knows them without a pass over the rows.
+    """
+    columns, exact = _described(con, table), _rows(con, table) <= EXACT_ROWS
+    result: list[Counts] = []
     for start in range(0, len(columns), _BATCH):
         batch = columns[start : start + _BATCH]
-        parts = [part for column in batch for part in _parts(column, exact)]
+        plain = _plain_extremes(con, table, batch)
+        parts = [part for column in batch for part in _parts(column, exact, column.name not in plain)]
         row = con.execute(f"SELECT {', '.join(parts)} FROM {table}").fetchone()
         assert row is not None
-        for index in range(len(batch)):
-            nulls, distinct, low, high, latest = row[5 * index : 5 * index + 5]
-            result.append(_Counted(int(nulls), int(distinct), _short(low), _short(high), latest))
+        for index, column in enumerate(batch):
+            nulls, distinct, *ends = row[5 * index : 5 * index + 5]
+            low, high, latest = plain.get(column.name, ends)
+            result.append(Counts(int(nulls), int(distinct), low, high, latest))
     return result
 
 
-def _parts(column: Column, exact: bool) -> tuple[str, str, str, str, str]:
-    """Nulls, distinct, smallest and largest as text, latest day."""
+def _plain_extremes(
+    con: duckdb.DuckDBPyConnection, table: str, columns: Sequence[Column]
+) -> dict[str, tuple[str | None, str | None, date | None]]:
+    """Smallest, largest and latest day of numbers and days of which all are finite and none is in the future, by name."""
+    asked = [c for c in columns if c.family in ("number", "date")]
+    if not asked:
+        return {}
+    parts = []
+    for column in asked:
+        name = _quoted(column.name)
+        low, high, day = f"min({name})", f"max({name})", "NULL"
+        plain = "true" if column.type not in _FLOATS else f"coalesce(isfinite({low}) AND isfinite({high}), true)"
+        if column.family == "date":
+            day = f"CAST({high} AS DATE)"
+            plain = f"coalesce(isfinite({low}) AND isfinite({high}) AND {day} <= DATE '{_soon()}', true)"
+        parts += [plain, f"CAST({low} AS VARCHAR)", f"CAST({high} AS VARCHAR)", f"CASE WHEN {plain} THEN {day} END"]
+    row = con.execute(f"SELECT {', '.join(parts)} FROM {table}").fetchone()
+    assert row is not None
+    found = {column.name: row[4 * i : 4 * i + 4] for i, column in enumerate(asked)}
+    return {name: (low, high, latest) for name, (plain, low, high, latest) in found.items() if plain}
+
+
+def _soon() -> str:
+    return (date.today() + timedelta(days=1)).isoformat()
+
+
+def _parts(column: Column, exact: bool, ends: bool) -> tuple[str, str, str, str, str]:
+    """Nulls, distinct; with ``ends`` the smallest and largest as text, and the latest day."""
     name = _quoted(column.name)
-    distinct = f"count(DISTINCT {name})" if exact else f"approx_count_distinct({name})"
-    ordered = column.family in ("number", "text", "date")
-    number = f" FILTER (WHERE isfinite({name}))" if column.type in ("FLOAT", "DOUBLE") else ""
+    distinct = f"count(DISTINCT {name})" if exact or column.type == "BOOLEAN" else f"approx_count_distinct({name})"
+    ordered = ends and column.family in ("number", "text", "date")
+    number = f" FILTER (WHERE isfinite({name}))" if column.type in _FLOATS else ""
     low = f"CAST(min({name}){number} AS VARCHAR)" if ordered else "NULL"
     high = f"CAST(max({name}){number} AS VARCHAR)" if ordered else "NULL"
-    limit = (date.today() + timedelta(days=1)).isoformat()
     latest = "NULL"
-    if column.family == "date":
+    if ends and column.family == "date":
         day = f"CAST({name} AS DATE)"
-        latest = f"max({day}) FILTER (WHERE isfinite({name}) AND {day} <= DATE '{limit}')"
+        latest = f"max({day}) FILTER (WHERE isfinite({name}) AND {day} <= DATE '{_soon()}')"
     return f"count(*) - count({name})", distinct, low, high, latest
 
 

@@ -22,6 +22,7 @@ from lexsi_ds.data.fixed_width import DELIMITER, cut_by_blanks, likely_fixed
 from lexsi_ds.data.infer import TextColumn, Typed, infer_columns
 from lexsi_ds.data.marks import Marks
 from lexsi_ds.data.plan import FILE_FIELDS, ColumnPlan, ColumnType, ReadPlan, Suggestion
+from lexsi_ds.data.profile import Counts
 from lexsi_ds.data.raw_rows import Raw, keep_cells, literal, load_rows, quoted, rejected_note, scratch_name
 from lexsi_ds.data.sentinels import missing_notes, suggest_missing
 from lexsi_ds.data.text_file import prepare
@@ -72,8 +73,8 @@ class Loaded:
     suggestions: tuple[Suggestion, ...] = ()
     typed: tuple[Typed, ...] = ()
     """How each column of a text file is made."""
-    check: Callable[[str], bool] | None = None
-    """Whether the rows, once written to the table named, contradict what was assumed of them."""
+    check: Callable[[str, Sequence[Counts]], bool] | None = None
+    """Whether the rows, once written to the table named and counted, contradict what was assumed of them."""
     instead: Callable[[], Loaded] | None = None
     """How to read them when they do, or when writing fails."""
 
