@@ -57,7 +57,7 @@ HANDLERS = frozenset({
 WARM = {
     "sql": ("duckdb", "pyarrow"),
     "ml": ("numpy", "pandas", "pyarrow", "xgboost", "sklearn.linear_model", "sklearn.model_selection", "shap"),
-    "ingest": ("duckdb", "pandas", "pyarrow"),
+    "ingest": ("duckdb", "pyarrow"),
     "connector": ("duckdb", "pyarrow"),
     "lexsi": ("numpy", "pandas", "pyarrow"),
 }
