@@ -12,7 +12,8 @@ from lexsi_ds.text_to_sql import builder
 from lexsi_ds.text_to_sql.builder import Form, MeasureLine
 from lexsi_ds.text_to_sql.builder_columns import Choices
 from lexsi_ds.text_to_sql.sqltext import Names
-from lexsi_ds.text_to_sql.task_draft import TaskDraft, Values, outcome_of, sides
+from lexsi_ds.text_to_sql.task_draft import TaskDraft, Values
+from lexsi_ds.text_to_sql.task_outcome import outcome_of, sides
 
 
 @dataclass(frozen=True)

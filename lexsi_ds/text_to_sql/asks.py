@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pandas as pd
 
 from lexsi_ds.knowledge.model import Condition, Outcome, SemanticModel
-from lexsi_ds.text_to_sql import predict_form
+from lexsi_ds.text_to_sql import predict_form, predict_options
 from lexsi_ds.text_to_sql.cues import EXPLAIN_LEADS, EXPLAIN_WORDS, NEXT_WORDS, PREDICT_CUES, STRONG, WEAK
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.lexicon import Lexicon
@@ -40,7 +40,7 @@ def prediction(question: str, lexicon: Lexicon, names: Names, *, forced: bool) -
     likely = bool(spoken & _SAYS_LIKELY) and bool(tagged.unknown) and any(i.of("entity") for i in tagged.items)
     if not forced and not spoken & (_SAYS_PREDICT | _SAYS_FORECAST) and not likely:
         return None
-    return predict_form.unnamed(
+    return predict_options.unnamed(
         tagged, question, names, asks=bool(spoken & _SAYS_PREDICT) or likely, forecasts=bool(spoken & _SAYS_FORECAST)
     )
 

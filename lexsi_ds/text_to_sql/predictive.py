@@ -9,28 +9,33 @@ from __future__ import annotations
 from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.errors import BadInput
 from lexsi_ds.knowledge.model import ColumnModel, Condition, Outcome, SemanticModel, TableModel
-from lexsi_ds.models.task import Apart, LeftOut, Split, TaskSpec
+from lexsi_ds.models.task import LeftOut, Split, TaskKind, TaskSpec
 from lexsi_ds.text_to_sql import feature_budget
 from lexsi_ds.text_to_sql.features import ancestor_features, ancestors, own_features
 from lexsi_ds.text_to_sql.histories import add_history, histories, made_of, without_history_sql
 from lexsi_ds.text_to_sql.probes import Query, count, counts, probe_columns
 from lexsi_ds.text_to_sql.reading import Evidence, Predictive
 from lexsi_ds.text_to_sql.sqltext import Names, ident
-from lexsi_ds.text_to_sql.task_draft import TaskDraft, doubts, edits, outcome_of, target_values
+from lexsi_ds.text_to_sql.task_draft import MISSING, TaskDraft, kind_of, target_values
+from lexsi_ds.text_to_sql.task_outcome import outcome_of
+from lexsi_ds.text_to_sql.task_review import doubts, edits
 from lexsi_ds.text_to_sql.task_scene import CUTOFF, ROWS, Ancestor, Plan, Scene
 from lexsi_ds.text_to_sql.task_sql import rows_cte, task_sql
+from lexsi_ds.text_to_sql.task_words import apart_of, display_of, group_of, narrowed, notes_of, reading_of, statement_of
 
 
 def task_reading(draft: TaskDraft, names: Names, query: Query) -> Predictive:
     """The reading of a task, edited or not. Raises BadInput where nothing can be learned that way."""
     values = target_values(draft, names, query)
-    outcome = outcome_of(draft, names, values)
+    outcome, kind = outcome_of(draft, names, values), kind_of(draft, names.column(draft.table, draft.column))
     task = build_task(
         names.handle,
         names.model,
         outcome,
         query,
         question=draft.question,
+        kind=kind,
+        classes=tuple(sorted((v for v, _, _ in values if v != MISSING), key=_in_order)) if kind == "multiclass" else (),
         only=draft.only,
         only_text=draft.only_text,
         approved=frozenset(draft.put_back),
@@ -38,20 +43,24 @@ def task_reading(draft: TaskDraft, names: Names, query: Query) -> Predictive:
         split=draft.split,
     )
     task = task.model_copy(update={"edits": edits(draft, names, values, task)})
-    reading = (
-        f"Rank {task.unknown_meaning} by the probability of {outcome.label} ({outcome.positive_meaning}), learned from"
-        f" {task.known_meaning}; the first {draft.top_k}"
-    )
     return Predictive(
         task=task,
-        reading=reading,
+        reading=reading_of(task, outcome, draft.top_k),
         evidence=tuple(Evidence(words=w, became=b) for w, b in draft.evidence),
         top_k=draft.top_k,
         wants_why=draft.wants_why,
         draft=draft.model_dump(mode="json"),
-        values=values,
+        values=values if kind == "binary" else (),
         doubts=doubts(draft, outcome, names),
     )
+
+
+def _in_order(value: str) -> tuple[float, str]:
+    """Numbers by size, words by letters."""
+    try:
+        return (float(value), value)
+    except ValueError:
+        return (float("inf"), value)
 
 
 def build_task(
@@ -61,6 +70,8 @@ def build_task(
     query: Query,
     *,
     question: str,
+    kind: TaskKind = "binary",
+    classes: tuple[str, ...] = (),
     only: tuple[Condition, ...] = (),
     only_text: str = "",
     approved: frozenset[str] = frozenset(),
@@ -69,7 +80,7 @@ def build_task(
 ) -> TaskSpec:
     """The task of predicting ``outcome``. ``only`` narrows the rows to score, never those that train; ``approved`` holds
     ``table.column`` of undated or protected columns that a person put back, ``taken_out`` names of features to leave out."""
-    scene = _scene(handle, model, outcome, approved)
+    scene = _scene(handle, model, outcome, approved, kind)
     plan = Plan()
     _gather(scene, plan, query)
     _take_out(plan, taken_out)
@@ -82,15 +93,16 @@ def build_task(
     if split is not None and split.by == "time" and scene.cutoff is None:
         raise BadInput(f"{scene.entity.plural.capitalize()} have no dates to split by.", where=scene.entity.name,
                        to_do="Hold rows out at random.")  # fmt: skip
-    display = _display(scene)
-    if split is not None and split.by == "time" and scene.cutoff and scene.cutoff not in display:
-        display = (*display, scene.cutoff)
+    group = group_of(scene)
+    display = display_of(scene)
+    display = tuple(dict.fromkeys((*display, *((scene.cutoff,) if scene.cutoff else ()), *((group,) if group else ()))))
     unknown = (*outcome.unknown, *only)
-    plan.notes += _notes(scene, plan)
+    plan.notes += notes_of(scene, plan)
     return TaskSpec(
         title=outcome.name,
         question=question,
-        task_type="classification",
+        task_type="regression" if kind == "regression" else "classification",
+        classes=classes,
         target_column=outcome.target,
         target_label=outcome.label,
         positive_meaning=outcome.positive_meaning,
@@ -99,36 +111,19 @@ def build_task(
         entity_label=scene.entity.label,
         cutoff_column=scene.cutoff,
         known_meaning=outcome.known_meaning,
-        unknown_meaning=outcome.unknown_meaning + (f", {only_text}" if only_text else ""),
+        unknown_meaning=narrowed(outcome.unknown_meaning, only_text),
         context_sql=task_sql(scene, plan, display, outcome.known, with_target=True),
         predict_sql=task_sql(scene, plan, display, unknown, with_target=False),
         features=tuple(s.feature for s in plan.features),
         left_out=tuple(plan.left_out),
         display_columns=display,
-        apart=_apart(outcome),
+        apart=apart_of(outcome),
         out_of_fold=outcome.out_of_fold,
         notes=tuple(plan.notes),
         split=split or Split(),
-        statement=f"predict {_target_said(outcome)} FOR EACH {scene.entity.label} WHERE {_stated(unknown)}",
+        statement=statement_of(scene, unknown),
+        group_column=group,
     )
-
-
-def _target_said(outcome: Outcome) -> str:
-    """The target as the written form has it: a declared one by its name, any other by its column and values."""
-    return outcome.label if outcome.id or any(c.op == ">" for c in outcome.positive) else _stated(outcome.positive)
-
-
-def _stated(conditions: tuple[Condition, ...]) -> str:
-    """Tests as the written form of a prediction has them."""
-    told = []
-    for c in conditions:
-        if c.op in ("is null", "is not null"):
-            told.append(f"{c.column} is {'missing' if c.op == 'is null' else 'known'}")
-        elif c.op == "in" and len(c.values) > 1:
-            told.append(f"{c.column} IN ({', '.join(c.values)})")
-        else:
-            told.append(f"{c.column} {'=' if c.op == 'in' else c.op} {next(iter(c.values), '')}")
-    return " AND ".join(told)
 
 
 def _take_out(plan: Plan, names: frozenset[str]) -> None:
@@ -145,13 +140,15 @@ def _take_out(plan: Plan, names: frozenset[str]) -> None:
     ]  # fmt: skip
 
 
-def _scene(handle: DatasetHandle, model: SemanticModel, outcome: Outcome, approved: frozenset[str]) -> Scene:
+def _scene(
+    handle: DatasetHandle, model: SemanticModel, outcome: Outcome, approved: frozenset[str], kind: TaskKind
+) -> Scene:
     entity = model.table(outcome.table)
     key = entity.key or _own_name(model, entity) or _free_name(ROW_NUMBER, model, entity.name)
     cutoff = (
         entity.time if entity.time and (column := model.column(entity.name, entity.time)) and not column.nulls else None
     )
-    return Scene(Names(handle, model), outcome, entity, key, cutoff, approved)
+    return Scene(Names(handle, model), outcome, entity, key, cutoff, approved, kind)
 
 
 ROW_NUMBER = "row_number"
@@ -224,56 +221,3 @@ def _late(scene: Scene, ancestor: Ancestor, query: Query) -> int:
     joins = " ".join(ancestor.joins)
     rows = f"{rows_cte(scene, (), score=False)} SELECT count(*) AS n FROM {ROWS} {joins} WHERE {when} > {ROWS}.{CUTOFF}"
     return count(query, f"WITH {rows}")
-
-
-def _apart(outcome: Outcome) -> Apart | None:
-    if outcome.apart_column is None or outcome.apart_value is None:
-        return None
-    return Apart(column=outcome.apart_column, value=outcome.apart_value, label=outcome.apart_label)
-
-
-def _display(scene: Scene) -> tuple[str, ...]:
-    """The outcome's own choice, else its column and what tells rows apart at a glance."""
-    if len(scene.outcome.display) > 1:
-        return tuple(n for n in scene.outcome.display if scene.model.column(scene.entity.name, n))
-    own = [c for c in scene.model.of_table(scene.entity.name) if not (c.masked or c.protected) and c.name != scene.key]
-    names = [c for c in own if c.name in scene.entity.names]
-    dates = [c for c in own if c.name == scene.cutoff]
-    sorts = [c for c in own if c.role == "category" and 2 < c.distinct <= 12]
-    measures = [c for c in own if c.role == "measure" and c.distinct > 12]
-    picked: list[ColumnModel] = [*names[:2], *dates, *sorts[-1:], *measures[:2]]
-    return tuple(dict.fromkeys((*scene.outcome.display, *(c.name for c in picked))))
-
-
-def _notes(scene: Scene, plan: Plan) -> list[str]:
-    entity, outcome, notes = scene.entity, scene.outcome, []
-    if scene.cutoff:
-        notes.append(
-            f"Every feature was known on the {entity.label}'s own date ({scene.cutoff}): dated rows of other tables count only"
-            f" strictly before it, and the {entity.label}'s own terms count as known on it."
-        )
-    else:
-        notes.append(
-            f"{entity.plural.capitalize()} have no dates, so nothing proves that their columns were known before the outcome."
-        )
-    if outcome.out_of_fold:
-        notes.append(
-            f"No {entity.label} has an unknown outcome: each score is out of fold, made by models that did not see that row."
-        )
-        notes.append(f"Only {outcome.unknown_meaning} are listed.")
-    if scene.model.column(entity.name, scene.key) is None:
-        notes.append(
-            f"No column tells {entity.plural} apart: {scene.key} is a row's place when all columns are sorted. The same thing in"
-            " two rows trains twice, which flatters the figures."
-        )
-    return notes + [note for s in plan.features if (note := _missing(scene, s.feature.name))]
-
-
-def _missing(scene: Scene, name: str) -> str | None:
-    column = scene.model.column(scene.entity.name, name)
-    if column is None or not column.nulls:
-        return None
-    values = "value" if column.nulls == 1 else "values"
-    if column.stored == "number_text":
-        return f"{column.nulls:,} blank {values} of {column.name} count as missing."
-    return f"{column.nulls:,} {values} of {column.name} {'is' if column.nulls == 1 else 'are'} missing."

@@ -71,7 +71,8 @@ def _probe_some(
 ) -> dict[str, Filled]:
     table, of = outcome.table, names.tests("t", outcome.positive)
     known, unknown = names.tests("t", outcome.known), names.tests("t", outcome.unknown)
-    sides = _sides(known, unknown, f"{known} AND {of}", f"{known} AND NOT ({of})", outcome)
+    yes, no = (f"{known} AND {of}", f"{known} AND NOT ({of})") if of else ("FALSE", "FALSE")
+    sides = _sides(known, unknown, yes, no, outcome)
     counted = [f"count(*) FILTER (WHERE {w}) AS {n}" for n, w in sides]
     for i, column in enumerate(columns):
         value = names.read("t", table, column.name)

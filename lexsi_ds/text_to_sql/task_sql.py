@@ -6,7 +6,7 @@ Every row of the entity's table that meets the conditions comes out once, whatev
 from __future__ import annotations
 
 from lexsi_ds.knowledge.model import Condition
-from lexsi_ds.text_to_sql.sqltext import ident, text_literal
+from lexsi_ds.text_to_sql.sqltext import Names, ident, text_literal
 from lexsi_ds.text_to_sql.task_scene import CUTOFF, ROWS, Plan, Scene
 
 
@@ -14,7 +14,7 @@ def rows_cte(scene: Scene, conditions: tuple[Condition, ...], *, score: bool) ->
     """The CTE of the rows with their cut-off; ``score`` takes the later of an outcome's two cut-offs."""
     name = ident(scene.entity.name)
     cutoff = cutoff_sql(scene, score=score)
-    tests = [scene.names.test(scene.entity.name, c) for c in conditions]
+    tests = [row_test(scene.names, scene.entity.name, c) for c in conditions]
     where = "\n  WHERE " + "\n    AND ".join(tests) if tests else ""
     dated = f",\n    {cutoff} AS {CUTOFF}" if cutoff else ""
     return f"{ROWS} AS (\n  SELECT\n    {name}.*{dated}\n  FROM {_source(scene)}{where}\n)"
@@ -47,10 +47,25 @@ def task_sql(
         chosen.append(f"{_target(scene)} AS {ident(scene.outcome.target)}")
     chosen += [s.select for s in plan.features]
     taken = {s.feature.name for s in plan.features} | {scene.key}
-    chosen += [f"{ROWS}.{ident(c)}" for c in display if c not in taken]
+    chosen += [_shown(scene, c) for c in display if c not in taken]
     ctes = ",\n".join([rows_cte(scene, conditions, score=not with_target), *plan.ctes])
     joins = "".join(f"\n{j}" for j in plan.joins)
     return f"WITH {ctes}\nSELECT\n  " + ",\n  ".join(chosen) + f"\nFROM {ROWS}{joins}\nORDER BY {key}"
+
+
+def row_test(names: Names, alias: str, condition: Condition) -> str:
+    """A condition as SQL; what is missing is judged by the column's true type, so that a blank is no figure."""
+    if condition.op not in ("is null", "is not null") or not names.model.column(condition.table, condition.column):
+        return names.test(alias, condition)
+    return f"{names.read(alias, condition.table, condition.column)} {condition.op.upper()}"
+
+
+def _shown(scene: Scene, column: str) -> str:
+    value = scene.names.raw(ROWS, column)
+    if column != scene.cutoff:
+        return value
+    typed = scene.names.read(ROWS, scene.entity.name, column)
+    return value if typed == value else f"{typed} AS {ident(column)}"
 
 
 def _target(scene: Scene) -> str:
@@ -59,5 +74,6 @@ def _target(scene: Scene) -> str:
     if scene.kind == "binary":
         return f"CASE WHEN {scene.names.tests(ROWS, scene.outcome.positive)} THEN 1 ELSE 0 END"
     column = scene.outcome.target_columns[0]
-    value = scene.names.read(ROWS, scene.entity.name, column)
-    return f"CAST({value} AS VARCHAR)" if scene.kind == "multiclass" else value
+    if scene.kind == "multiclass":
+        return f"CAST({scene.names.raw(ROWS, column)} AS VARCHAR)"
+    return scene.names.read(ROWS, scene.entity.name, column)

@@ -19,7 +19,8 @@ from tests.text_to_sql.sources import Asked, asked
 MACHINES = (
     "SELECT 'M' || n AS machine, DATE '2020-01-01' + CAST(n AS INTEGER) AS installed, n * 7 % 40 AS temperature, n % 9 + 1 AS wear,"
     " CASE WHEN n % 10 = 0 THEN NULL WHEN n % 4 = 0 THEN 'broken' WHEN n % 4 = 1 THEN 'worn out' ELSE 'fine' END AS state,"
-    " ['F', 'M'][n % 2 + 1] AS gender, n % 5 = 0 AS churned, n * 1.5 AS cost FROM range(1, 201) AS t(n)"
+    " ['F', 'M'][n % 2 + 1] AS gender,"
+    " CASE WHEN n % 5 = 1 THEN 'left' ELSE 'right' END AS side, n % 5 = 0 AS churned, n * 1.5 AS cost FROM range(1, 201) AS t(n)"
 )
 
 
@@ -46,6 +47,13 @@ def rows(source: Asked, sql: str) -> list[str]:
         "predict churn for each machine",
         "predict churn for each machine where wear > 3 and gender = F",
         "predict state for each machine",
+        "predict state for each machine where state = fine",
+        "predict state of all machines",
+        "predict cost for each machine",
+        "estimate the cost of each machine where cost > 100 and wear < 5",
+        "predict wear as a number for each machine",
+        "predict wear as classes for each machine",
+        "predict side for each machine",
         "predict state = broken for each machine",
         "predict state in (broken, worn out) for each machine where state is missing",
         "predict cost above 150 for each machine",
@@ -58,6 +66,7 @@ def test_the_written_form_of_a_task_is_the_same_task(machines: Asked, question: 
     assert rows(machines, again.task.context_sql) == rows(machines, first.task.context_sql)
     assert rows(machines, again.task.predict_sql) == rows(machines, first.task.predict_sql)
     assert again.task.target_label == first.task.target_label
+    assert (again.task.kind, again.task.classes) == (first.task.kind, first.task.classes)
 
 
 def test_the_north_star_task_reads_back_on_the_bank(mini: Asked) -> None:
@@ -67,6 +76,31 @@ def test_the_north_star_task_reads_back_on_the_bank(mini: Asked) -> None:
     scored = {row[0] for row in mini.source.rows(task.predict_sql)}
     assert scored == set(range(13, 25))
     assert {row[0] for row in mini.source.rows(task.context_sql)} == set(range(1, 13))
+
+
+def test_several_words_are_told_apart_and_figures_estimated(machines: Asked) -> None:
+    task = machines.predictive("predict state for each machine").task
+    assert (task.kind, task.task_type, task.classes) == ("multiclass", "classification", ("broken", "fine", "worn out"))
+    known = machines.source.query(task.context_sql)
+    assert dict(zip(known["machine"], known[task.target_column], strict=True)) == dict(
+        machines.source.rows("SELECT machine, state FROM machine WHERE state IS NOT NULL")
+    )
+    assert (task.out_of_fold, len(machines.source.rows(task.predict_sql))) == (False, 20)
+    cost = machines.predictive("predict the cost of each machine").task
+    assert (cost.kind, cost.classes, cost.target_label, cost.out_of_fold) == ("regression", (), "cost", True)
+    figures = machines.source.query(cost.context_sql)
+    assert dict(zip(figures["machine"], figures[cost.target_column], strict=True)) == dict(
+        machines.source.rows("SELECT machine, cost FROM machine")
+    )
+    assert "cost" not in {f.name for f in cost.features}
+    assert any("out of fold" in note for note in cost.notes)
+
+
+def test_a_written_limit_on_the_figure_itself_narrows_who_is_scored_only(machines: Asked) -> None:
+    task = machines.predictive("predict the cost of each machine where cost > 100").task
+    assert len(machines.source.rows(task.context_sql)) == 200
+    dear = machines.source.rows("SELECT count(*) FROM machine WHERE cost > 100")[0][0]
+    assert len(machines.source.rows(task.predict_sql)) == dear
 
 
 def test_values_that_count_are_as_the_person_says(machines: Asked) -> None:
@@ -120,7 +154,10 @@ def test_columns_are_put_back_and_taken_out_by_name(machines: Asked) -> None:
 
 
 def test_a_target_nobody_declared_is_doubtful_and_one_that_was_said_is_not(machines: Asked) -> None:
-    assert "rarest" in " ".join(machines.predictive("predict state for each machine").doubts)
+    assert "rarest" in " ".join(machines.predictive("predict side for each machine").doubts)
+    assert "a class of its own" in " ".join(machines.predictive("predict wear for each machine").doubts)
+    assert machines.predictive("predict wear as a number for each machine").doubts == ()
+    assert machines.predictive("predict state for each machine").doubts == ()
     assert machines.predictive("predict state = broken for each machine").doubts == ()
     assert machines.predictive("predict churn for each machine").doubts == ()
     assert "protected" in " ".join(machines.predictive("predict gender for each machine").doubts)
@@ -129,7 +166,6 @@ def test_a_target_nobody_declared_is_doubtful_and_one_that_was_said_is_not(machi
 @pytest.mark.parametrize(
     ("question", "word"),
     [
-        ("predict cost for each machine", "amount"),
         ("predict installed for each machine", "date"),
         ("predict machine for each machine", "names rows"),
         ("predict state for each machine where state = melted", "no value"),
