@@ -8,7 +8,7 @@ from typing import Literal
 
 import pandas as pd
 
-from lexsi_ds.text_to_sql import counts_per, followup
+from lexsi_ds.text_to_sql import counts_per, followup, negations
 from lexsi_ds.text_to_sql.caveats import caveats_of
 from lexsi_ds.text_to_sql.doubt import NotUnderstood
 from lexsi_ds.text_to_sql.lexicon import Lexicon
@@ -47,6 +47,7 @@ def analytic(
     else:
         settled = resolve(draft, names, lexicon.values)
         counts_per.check_none(draft, settled.query, names, query)
+    negations.check(tagged.items, settled.query)
     return answer_of(settled, names, query, tagged.repairs)
 
 

@@ -41,19 +41,31 @@ def owning(parser: Parser, i: int) -> int:
         negated, stop = turned, following
     if not made or (counted is not None and counted != len(made)):
         return i
-    if len(made) == 1 and made[0].numbers and not made[0].negated and parser.kind(start) in _TESTS:
+    plain = len(made) == 1 and made[0].numbers and not made[0].negated and not (made[0].inner and _has_subject(parser))
+    if plain and parser.kind(start) in _TESTS:
         return i  # a condition on groups as well as on rows: `comparison` takes it
     parser.draft.filters += [replace(a, late=is_late(parser)) for a in made]
     return stop
+
+
+def _has_subject(parser: Parser) -> bool:
+    """Whether rows were named before, which the belongings are told of."""
+    draft = parser.draft
+    named = [*draft.entities, *([draft.which] if draft.which else []), *(m.target for m in draft.measures if m.target)]
+    return any(n.of("entity") and not n.of("column") for n in named)
 
 
 def happened(parser: Parser, i: int) -> int:
     """ "been renovated", "never shipped": what a column of that name holds, whatever it is."""
     negated = parser.kind(i) == "not"
     at = parser.skip(i + 1, "be") if negated else i
-    if not parser.is_named(at, "hint") or not parser.items[at].words[0].endswith("ed"):
-        return i
-    if not negated and parser.kind(i - 1) != "be":
+    if negated and parser.kind(at) == "rank" and parser.items[at].words == ("ordered",) and parser.kind(at + 1) != "by":
+        text = " ".join(x.text for x in parser.items[i : at + 1])
+        parser.draft.filters.append(FilterAsk("done", (parser.items[at],), negated=True, text=text, late=is_late(parser)))
+        return at + 1
+    participle = parser.is_named(at, "hint") and parser.items[at].words[0].endswith("ed")
+    participle = participle or (negated and parser.is_named(at, "verb") and not parser.is_named(at, "entity", "value"))
+    if not participle or (not negated and parser.kind(i - 1) != "be"):
         return i
     following = parser.skip(at + 1, "be", "of", "in", "by", "since", "before", "after", "between", "to", "from")
     if parser.kind(following) in ("date", "number") or parser.is_named(following, "value"):

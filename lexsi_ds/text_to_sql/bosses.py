@@ -51,8 +51,8 @@ def filled(r: Resolver, ask: FilterAsk) -> Predicate:
     return Predicate(ref=r.scope.own(sense[0]), test="is null" if ask.negated else "is not null", text=text)
 
 
-def dimensions(r: Resolver, item: Item) -> list[Dimension]:
-    """What the other row is called, joined by the role."""
+def dimensions(r: Resolver, item: Item, *, grouping: bool = False) -> list[Dimension]:
+    """What the other row is called, joined by the role. Rows that point to none are no group."""
     column, key = _sense(r, item)
     table = r.model.table(r.base)
     alias = next((j.alias for j in r.scope.joins if j.table == r.base and j.left.column == column), None)
@@ -61,6 +61,10 @@ def dimensions(r: Resolver, item: Item) -> list[Dimension]:
         r.scope.joins.append(JoinStep(alias=alias, table=r.base, left=r.scope.own(column), column=key))
     noun = item.text.casefold().removesuffix("s") if item.text.casefold().endswith("s") else item.text.casefold()
     names = [*table.names] or [key]
+    pointing = r.scope.own(column)
+    if grouping and r.names.column(r.base, column).nulls and all(t.ref != pointing for t in r.role_tests):
+        r.role_tests.append(Predicate(ref=pointing, test="is not null"))
+        r.scope.said.append(f"{table.plural} without a {item.text.casefold()} left out")
     r.note(item.text, f"the {noun} that {r.base}.{column} points to")
     made = []
     for name in dict.fromkeys([key, *names]):

@@ -79,8 +79,8 @@ def _predicates(r: Resolver, ask: FilterAsk) -> list[Predicate]:
         return subqueries.exists(r, ask)
     if ask.kind == "versus":
         return [subqueries.versus(r, ask)]
-    if ask.kind == "filled":
-        return [subqueries.filled(r, ask)]
+    if ask.kind in ("filled", "done"):
+        return subqueries.filled_or_there(r, ask)
     return [_compare(r, ask)]
 
 

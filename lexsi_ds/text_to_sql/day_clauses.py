@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import calendar
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from lexsi_ds.text_to_sql.dates import Span
 from lexsi_ds.text_to_sql.draft import FilterAsk, GroupAsk
+from lexsi_ds.text_to_sql.lexicon import Sense
 from lexsi_ds.text_to_sql.rules import is_late
 from lexsi_ds.text_to_sql.tagger import Item
 
@@ -71,6 +73,8 @@ def days(parser: Parser, i: int) -> int:
         start = parser.skip(i + 1, "be", "of")
         column = parser.items[i]
     lead = parser.kind(start)
+    if lead == "date" and column is not None and column.words[-1] == "since":
+        return _since(parser, i, column)
     stop = start + 1 if lead in ("in", "of", "from", "since", "before", "after", "between", "to", "by") else start
     if lead != "date":
         stop = parser.skip(stop, "in", "of")
@@ -93,6 +97,19 @@ def days(parser: Parser, i: int) -> int:
         FilterAsk("days", span=span, column=column, text=text, late=is_late(parser), negated=negated, inner=others)
     )
     return stop
+
+
+def _since(parser: Parser, i: int, column: Item) -> int:
+    """A column that is called since: "customers since 2020" are those of 2020 and later."""
+    span = parser.items[i + 1].span
+    opened = _open("since", span) if span is not None else None
+    if opened is None:
+        return i
+    noun = [replace(column, senses=(Sense("entity", s.table),)) for s in column.of("column") if len(column.words) > 1]
+    parser.draft.entities += noun[:1]
+    text = f"{column.text} {parser.items[i + 1].text}"
+    parser.draft.filters.append(FilterAsk("days", span=opened, column=column, text=text, late=is_late(parser)))
+    return i + 2
 
 
 def _other_spans(parser: Parser, i: int) -> tuple[tuple[FilterAsk, ...], int]:

@@ -32,7 +32,7 @@ def days(r: Resolver, ask: FilterAsk) -> Predicate:
     if ask.column is not None:
         column, ref = r.column_of(ask.column, filtering=True)
         if column.role == "measure" and "year" in column.label.split():
-            return _year_number(r, ask, column, ref)
+            return _not(_year_number(r, ask, column, ref)) if ask.negated else _year_number(r, ask, column, ref)
         if column.role != "time":
             raise NotUnderstood((ask.text,), f"{column.label} is not a date")
     else:
@@ -50,6 +50,18 @@ def days(r: Resolver, ask: FilterAsk) -> Predicate:
         text = " or ".join([text, *(o.span.text for o in ask.inner if o.span is not None)])
         return Predicate(ref=ref, test="any", any_of=tuple(s for s in spans if s is not None), text=text)
     return Predicate(ref=ref, test="days", values=(_day(span.start), _day(span.end)), text=text)
+
+
+def _not(test: Predicate) -> Predicate:
+    """The other years."""
+    text = f"not {test.text}"
+    if test.test == "<":
+        return test.model_copy(update={"test": ">=", "text": text})
+    if test.test == ">=":
+        return test.model_copy(update={"test": "<", "text": text})
+    low = test.model_copy(update={"test": "<", "values": test.values[:1], "text": ""})
+    high = test.model_copy(update={"test": ">", "values": test.values[1:], "text": ""})
+    return Predicate(ref=test.ref, test="any", any_of=(low, high), text=text)
 
 
 def _day(day: date | None) -> str:

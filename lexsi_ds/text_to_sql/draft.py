@@ -15,7 +15,7 @@ from lexsi_ds.text_to_sql.tagger import Item
 if TYPE_CHECKING:
     from lexsi_ds.text_to_sql.counts_per import CountPer
 
-FilterKind = Literal["value", "segment", "compare", "days", "key", "exists", "versus", "filled", "part", "called", "boss"]
+FilterKind = Literal["value", "segment", "compare", "days", "key", "exists", "versus", "filled", "part", "called", "boss", "done"]
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,9 @@ def _extreme(parser: Parser, i: int) -> int:
     item = parser.items[i]
     senses = item.of("extreme")
     ends = {s.value for s in senses}
+    noun = parser.items[i + 1] if parser.is_named(i + 1, "entity") and not parser.is_named(i + 1, "column") else None
+    if noun is not None and item.cue in SUPERLATIVES and not {s.table for s in senses} & {s.table for s in noun.of("entity")}:
+        return _superlative(parser, i, descending=SUPERLATIVES[item.cue])  # the oldest loan is not of the oldest owner
     if len(ends) != 1:
         return i
     target = replace(item, senses=tuple(Sense("column", s.table, s.column, label=s.label) for s in senses))

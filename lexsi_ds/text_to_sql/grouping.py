@@ -89,7 +89,7 @@ def _group(r: Resolver, ask: GroupAsk) -> list[Dimension]:
         return [Dimension(ref=ref, name=slug(ask.grain), label=f"{ask.grain} of {column.label}", grain=ask.grain)]
     entity = ask.target.of("entity")
     if ask.target.of("boss") and not (entity or ask.target.of("column")):
-        return bosses.dimensions(r, ask.target)
+        return bosses.dimensions(r, ask.target, grouping=True)
     if not entity and ask.target.of("role") and not ask.target.of("column"):
         return _entity_dimensions(r, ask.target, ask.target)
     if entity and not (ask.target.of("column") and any(s.table == r.base for s in ask.target.of("column"))):

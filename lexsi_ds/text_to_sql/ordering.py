@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lexsi_ds.knowledge.model import ColumnModel
+from lexsi_ds.knowledge.model import ColumnModel, TableModel
+from lexsi_ds.knowledge.words import stem
 from lexsi_ds.text_to_sql import bosses
 from lexsi_ds.text_to_sql.amounts import only_amount
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
@@ -24,7 +25,7 @@ _SIZES = frozenset({"largest", "biggest", "highest", "greatest", "smallest", "lo
 """Superlatives that mean a table's own size, where it has one."""
 
 
-_TIMES = frozenset({"latest", "newest", "recent", "last", "earliest", "first"})
+_TIMES = frozenset({"latest", "newest", "recent", "last", "earliest", "first", "oldest"})
 """Superlatives that mean a table's own date."""
 
 
@@ -227,6 +228,11 @@ def _dimensions(shown: list[tuple[ColumnModel, Ref]]) -> list[Dimension]:
     return made
 
 
+def _is_when_it_happened(column: ColumnModel, table: TableModel) -> bool:
+    """Whether a date is when the row came about, of several dates that it has: an order's "ordered on"."""
+    return bool({stem(w) for w in column.label.split()} & {stem(w) for w in table.label.split()})
+
+
 def _row_column(r: Resolver, ask: OrderAsk, columns: list[Item]) -> tuple[ColumnModel, Ref]:
     """What rows are ordered by: the column named, or the size that "largest loan" means."""
     target = ask.target
@@ -254,7 +260,9 @@ def _row_column(r: Resolver, ask: OrderAsk, columns: list[Item]) -> tuple[Column
                 if c.role == "time" or ("year" in c.label.split() and c.role == "measure")
             ]
             if len(dated) > 1 and not r.draft.verbs:
-                raise NotUnderstood((ask.word,), f"{table.plural} have several dates: {', '.join(dated)}")
+                if not _is_when_it_happened(r.names.column(table.name, table.time), table):
+                    raise NotUnderstood((ask.word,), f"{table.plural} have several dates: {', '.join(dated)}")
+                r.scope.said.append(f"by {r.names.column(table.name, table.time).label}")
             return _own(r, table.time)
         if ask.word in _SIZES and table.size is not None:
             return _own(r, table.size)

@@ -22,7 +22,7 @@ from lexsi_ds.text_to_sql import (
     windows,
 )
 from lexsi_ds.text_to_sql.draft import Draft, FilterAsk
-from lexsi_ds.text_to_sql.rules import AGGREGATES
+from lexsi_ds.text_to_sql.rules import AGGREGATES, SUPERLATIVES
 from lexsi_ds.text_to_sql.tagger import Item
 
 
@@ -56,9 +56,21 @@ def _settle(items: tuple[Item, ...]) -> tuple[Item, ...]:
             item.cue in AGGREGATES
             and following is not None
             and (following.kind == "sense" or following.kind == "count")
-        )
+        ) or (_only_happens_to_be_a_value(item) and following is not None and following.kind in ("sense", *AGGREGATES))
+        if item.words == ("since",) and following is not None and following.kind == "date" and not _owns(out, item):
+            item = Item("since", item.text, item.words, start=item.start, end=item.end)
         out.append(Item(item.cue or "", item.text, item.words, start=item.start, end=item.end) if as_cue else item)
     return tuple(out)
+
+
+def _only_happens_to_be_a_value(item: Item) -> bool:
+    """A superlative that some row is called too: "the most loans", where a town is called Most."""
+    return item.cue in SUPERLATIVES and item.text.islower() and all(s.kind == "value" for s in item.senses)
+
+
+def _owns(before: list[Item], item: Item) -> bool:
+    """Whether a column's own rows are named just before it: "customers since 2020", of a column called since."""
+    return bool(before) and bool({s.table for s in before[-1].of("entity")} & {s.table for s in item.of("column")})
 
 
 class Parser:

@@ -14,6 +14,8 @@ from lexsi_ds.text_to_sql.lexicon import Sense
 from lexsi_ds.text_to_sql.sqltext import Names
 from lexsi_ds.text_to_sql.tagger import Item
 
+_FEW = 12
+"""Most values of a figure that is taken for groups when a figure of each is ranked."""
 TIMES = frozenset({"latest", "newest", "recent", "last", "earliest", "first"})
 """Superlatives that mean a table's own date."""
 
@@ -132,21 +134,33 @@ def _has_column(subject: Item, figure: Item) -> bool:
 def ranked_groups(r: Resolver) -> list[GroupAsk]:
     """What a ranking or a bare "regions by number of accounts" groups by: the noun that is not counted."""
     draft = r.draft
-    figures = draft.measures or [o for o in draft.order if o.fn is not None and o.target is not None]
+    figures = draft.measures or _measured_ends(draft)
     if draft.groups or draft.which is not None or not figures:
         return []
     for items in (draft.entities, draft.columns):
         for item in items:
             other = item.of("entity") and {s.table for s in item.of("entity")} != {r.base}
-            category = item.of("column") and not item.of("entity") and not _is_figure(item, r.names)
+            category = item.of("column") and not item.of("entity") and _tells_groups(item, r.names)
             if (other or category) and _said_first(draft, item):
                 items.remove(item)
                 return [GroupAsk(item, text=item.text)]
     return []
 
 
+def _measured_ends(draft: Draft) -> list[OrderAsk]:
+    """Ends of a figure of each group: "the highest average fare", "the worst default rate"."""
+    return [o for o in draft.order if o.target is not None and (o.fn is not None or o.target.of("metric"))]
+
+
+def _tells_groups(item: Item, names: Names) -> bool:
+    """Whether a column is something to group by: no figure, or one with few values, such as a class or a grade."""
+    return all(
+        c.role != "measure" or 1 < c.distinct <= _FEW for c in (names.column(s.table, s.column) for s in item.of("column"))
+    )
+
+
 def _said_first(draft: Draft, item: Item) -> bool:
     """Whether the noun comes before what is measured: "districts by default rate", not "default rate of the district"."""
     measured = [m.target.start for m in draft.measures if m.target is not None]
-    measured += [o.target.start for o in draft.order if o.target is not None and o.fn is not None]
+    measured += [o.target.start for o in _measured_ends(draft) if o.target is not None]
     return bool(measured) and item.start < min(measured)

@@ -9,12 +9,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lexsi_ds.knowledge.model import ColumnModel
-from lexsi_ds.knowledge.words import fold
+from lexsi_ds.knowledge.words import fold, stem
 from lexsi_ds.text_to_sql.amounts import only_amount
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import Draft, FilterAsk
 from lexsi_ds.text_to_sql.joins import Route, routes
-from lexsi_ds.text_to_sql.lexicon import is_length
+from lexsi_ds.text_to_sql.lexicon import Sense, is_length
 from lexsi_ds.text_to_sql.logical import Predicate, Ref, Sub
 from lexsi_ds.text_to_sql.scope import Scope
 from lexsi_ds.text_to_sql.sqltext import number_text
@@ -143,6 +143,20 @@ def _pairing(r: Resolver, table: str, item: Item) -> tuple[str, Route, Route] | 
     if len(best) > 1:
         raise Ambiguous(item, tuple(r.model.table(m).plural for _, m, *_ in best), f"{item.text} are tied in several ways")
     return best[0][1:]
+
+
+def filled_or_there(r: Resolver, ask: FilterAsk) -> list[Predicate]:
+    """A column of a row that is filled; or, of rows that belong to it, whether there are any: "never ordered"."""
+    item = ask.items[0]
+    said = stem(item.words[-1])
+    tables = [t for t in r.model.tables if said in {stem(w) for w in t.label.split()[-1:]}]
+    away = [t for t in tables if (far := r.scope.distance(t.name)) is None or far >= 10]
+    if ask.kind == "filled" and (item.of("column") or len(tables) != 1 or len(away) != 1):
+        return [filled(r, ask)]
+    if len(away) != 1 or len(tables) != 1:
+        raise NotUnderstood((ask.text,), "nothing here is done so")
+    rows = replace(item, kind="sense", senses=(Sense("entity", away[0].name, label=away[0].label),))
+    return exists(r, replace(ask, kind="exists", items=(rows,), test="exists", column=None))
 
 
 def filled(r: Resolver, ask: FilterAsk) -> Predicate:

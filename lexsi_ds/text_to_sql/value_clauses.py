@@ -26,6 +26,8 @@ def values(parser: Parser, i: int) -> int:
         told = parser.skip(after + 1, "be", "of", "equal", "by", "in", "to", "from")
         if parser.is_named(after, "column", "hint") and _holds(parser.items[after], parser, told):
             negated, column, start = True, parser.items[after], told
+        elif parser.is_named(after, "verb") and told > after + 1 and _is_value(parser, told):
+            negated, start = True, told  # "not booked by phone": booked another way
     elif parser.is_named(start, "column", "hint"):
         after = parser.skip(start + 1, "be", "of", "in", "equal", "by", "to", "from")
         if _holds(parser.items[start], parser, after) or (
@@ -44,7 +46,7 @@ def values(parser: Parser, i: int) -> int:
     else:
         role = None
     if parser.kind(start) in ("not", "without"):
-        negated, start = True, parser.skip(start + 1, "in", "be", "with", "of")
+        negated, start = True, parser.skip(start + 1, "in", "be", "with", "of", "from")
     if not _is_value(parser, start):
         return i
     if parser.kind(start - 1) == "only" and parser.kind(start - 2) in ("with", "without"):

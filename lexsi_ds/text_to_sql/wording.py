@@ -54,7 +54,7 @@ def reading_of(query: Logical, model: SemanticModel, said: list[str]) -> str:
         head += ", only " + ", ".join(tests)
     for having in query.having:
         head += f", groups with {having.measure.label} {having.test} {having.value}"
-    head += _order_text(query)
+    head += _order_text(query, model)
     if said:
         head += f" ({'; '.join(dict.fromkeys(said))})"
     return head[:1].upper() + head[1:]
@@ -71,14 +71,22 @@ def _names_rows(query: Logical, plural: str) -> bool:
     return plural in words or plural.removesuffix("s") in words
 
 
-def _order_text(query: Logical) -> str:
+def _order_text(query: Logical, model: SemanticModel) -> str:
     if not query.order:
         return ""
     first = query.order[0]
+    shown = next((c for c in (*query.columns, *query.dimensions) if c.name == first.name), None)
+    column = model.column(shown.ref.table, shown.ref.column) if shown is not None else None
+    if column is not None and column.role == "time":
+        high, low = "latest", "earliest"
+    else:
+        high, low = "highest", "lowest"
+    end = high if first.descending else low
     if query.place is not None:
-        return f", only the {_PLACES.get(query.place, query.place)} {'highest' if first.descending else 'lowest'}, ties kept"
+        return f", only the {_PLACES.get(query.place, query.place)} {end}, ties kept"
     if query.ties:
-        return f", {'highest' if first.descending else 'lowest'} only, ties kept"
+        return f", {end} only, ties kept"
     if query.limit is not None:
-        return f", {'top' if first.descending else 'bottom'} {query.limit}"
+        dated = high == "latest"
+        return f", {end if dated else 'top' if first.descending else 'bottom'} {query.limit}"
     return ""
