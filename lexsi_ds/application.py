@@ -22,8 +22,9 @@ from lexsi_ds.errors import BadInput, NotFound
 from lexsi_ds.jobs.background import Background, Task
 from lexsi_ds.jobs.pool import Pool, get_pool
 from lexsi_ds.jobs.runs import RunRegistry
+from lexsi_ds.models.choice import ChosenEngine
 from lexsi_ds.models.engine import CaseExplanation, GlobalExplanation
-from lexsi_ds.models.local import LocalEngine
+from lexsi_ds.models.lexsi.withheld import masked_names
 from lexsi_ds.services.access import LOCAL, Actor
 from lexsi_ds.services.artifacts import Artifacts
 from lexsi_ds.services.catalog import Catalog
@@ -69,7 +70,7 @@ class Application:
         self.catalog.sweep()
         self.uploads = Uploads(settings.home, self.store)
         self.uploads.sweep()
-        self.engine = LocalEngine(self.pool, settings)
+        self.engine = ChosenEngine(self.pool, settings, self._masked)
         self.models = Models(self.store, settings.home)
         self.models.sweep()
         self.registry = Registry(self.store, self.models)
@@ -108,6 +109,14 @@ class Application:
         if not self._warmed:
             self._warmed = True
             self.pool.warm()
+            self.engine.check_soon()
+
+    def _masked(self, source_id: str) -> frozenset[str]:
+        """Masked columns of a source as they are marked now, for the engine that sends rows away; none of a deleted one."""
+        try:
+            return masked_names(self.catalog.handle(self.person(), source_id))
+        except NotFound:
+            return frozenset()
 
     def person(self) -> Actor:
         """Who is at the keyboard: one local person with all rights, until sign-in is configured."""

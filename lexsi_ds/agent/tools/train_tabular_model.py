@@ -51,7 +51,8 @@ def _run(args: TrainTabularModelArgs, ctx: AgentContext) -> ToolResult:
     if args.sample_percentage and args.sample_percentage < 100:
         frame = frame.sample(frac=args.sample_percentage / 100, random_state=0).sort_index()
     ref, card = ctx.engine.train(
-        frame, task, model_type=args.model_type, handle=ctx.dataset, run_id=ctx.run_id, cancel=ctx.cancel, tell=ctx.tell
+        frame, task, model_type=args.model_type, handle=ctx.dataset, run_id=ctx.run_id, cancel=ctx.cancel, tell=ctx.tell,
+        **_for_platform(args, ctx),
     )
     if ctx.models is not None:
         card = ctx.models.register(ctx.actor, ref, card, ctx.run_id, ctx.dataset)
@@ -102,6 +103,13 @@ def _task(args: TrainTabularModelArgs, ctx: AgentContext, frame: pd.DataFrame, e
             "The frame carries no dates of its own: nothing proves that its columns were known before the outcome.",
         ),
     )
+
+
+def _for_platform(args: TrainTabularModelArgs, ctx: AgentContext) -> dict[str, Any]:
+    """What only the Lexsi engine can use; the local one computes here and explains without preparation."""
+    if getattr(ctx.engine, "name", "local") != "lexsi":
+        return {}
+    return {"compute_type": args.compute_type, "xai_method": tuple(args.xai_method)}
 
 
 def _kind(series: Any) -> Literal["numeric", "categorical", "boolean"]:
