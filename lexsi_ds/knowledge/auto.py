@@ -75,7 +75,8 @@ def _derived(
     coded = [c.name for c in open_columns if wanted_codes(c) and c.name not in short]
     texts = distinct_values(table.name, [*short, *coded], values)
     key = _key_of(table)
-    columns = [column_of(table, c, key, stored.get(c.name), texts.get(c.name, [])) for c in table.columns]
+    person = bool({w for noun in _row_nouns(table, key) for w in noun.split()} & th.PEOPLE)
+    columns = [column_of(table, c, key, stored.get(c.name), texts.get(c.name, []), person=person) for c in table.columns]
     columns = [commented(c, texts.get(c.name, [])) for c in columns]
     model = _table(table, key, columns, alone=alone)
     return model, without_doubles(columns, (model.label, model.plural, *model.synonyms))

@@ -10,11 +10,16 @@ from lexsi_ds.knowledge import column_words as cw
 from lexsi_ds.knowledge import thesaurus as th
 from lexsi_ds.knowledge.flags import flag_meanings
 from lexsi_ds.knowledge.model import ColumnModel, ColumnRole
+from lexsi_ds.knowledge.name_units import full_word_ending
 from lexsi_ds.knowledge.stored import StoredAs
-from lexsi_ds.knowledge.words import singular, split_name
+from lexsi_ds.knowledge.superlatives import ends_of
+from lexsi_ds.knowledge.words import other_names, singular, split_name
+from lexsi_ds.knowledge.year_numbers import is_year, label_words
 
 _CATEGORY_MOST = 60
 _CODES = frozenset({"zip", "zipcode", "postal", "code", "phone"})
+_DATES = frozenset({"date", "datetime", "timestamp", "birthday"})
+_FLAG_ENDS = frozenset({"flag", "indicator", "yn"})
 _POINTERS = frozenset({"id", "key", "uuid", "guid"})
 
 
@@ -24,28 +29,36 @@ def looks_like_key(name: str) -> bool:
     return bool(words) and words[-1] in th.KEY_ENDINGS
 
 
-def column_of(table: Table, column: Column, key: str | None, stored: StoredAs | None, texts: list[str]) -> ColumnModel:
-    """The model of a column. ``texts`` holds the values of a text column that has one or two."""
-    words = split_name(cw.without_unit(column.name))
-    label = " ".join(words) or column.name
+def column_of(
+    table: Table, column: Column, key: str | None, stored: StoredAs | None, texts: list[str], *, person: bool = False
+) -> ColumnModel:
+    """The model of a column. ``texts`` holds the values of a text column that has one or two; ``person`` says what a row is."""
+    full = split_name(cw.without_unit(column.name) if _alone_without_unit(table, column) else column.name)
     if stored and stored.kind == "number_text" and looks_like_key(column.name):
         stored = None
-    family = _family(column, stored)
+    meanings = flag_meanings(column, " ".join(full) or column.name, texts)
+    words = _flag_words(full) if meanings else full
+    year = is_year(column, words)
+    words = label_words(words) if year else words
+    label = " ".join(words) or column.name
     meanings = flag_meanings(column, label, texts)
+    family = _family(column, stored)
     role = _role(table, column, key, family, is_flag=bool(meanings))
     unique_text = family == "text" and table.rows > 20 and column.distinct > 0.95 * max(1, table.rows - column.nulls)
-    last = words[-1] if words else ""
-    bigger, smaller = th.EXTREMES.get(last) or cw.EXTREMES.get(last, ((), ()))
+    dated = any(c.family == "date" or set(split_name(c.name)) & _DATES for c in table.columns if c.name != column.name)
+    bigger, smaller = ends_of(words, role, is_year=year and role == "measure", dated=dated, person=person)
+    timed = role == "time" or (year and role == "measure")
+    said = _synonyms(label, words)
     return ColumnModel(
         table=table.name,
         name=column.name,
         label=label,
         role=role,
-        synonyms=_synonyms(label, words),
-        verbs=cw.verbs_of(words) if role == "time" else (),
-        unit=cw.unit_of(column.name, words) if role == "measure" else None,
-        bigger=bigger if role in ("measure", "time") else (),
-        smaller=smaller if role in ("measure", "time") else (),
+        synonyms=(*said, *_also(column.name, full, words)),
+        verbs=cw.verbs_of(words, of_year=year) if timed else (),
+        unit=cw.unit_of(column.name, words) if role == "measure" and not year else None,
+        bigger=bigger,
+        smaller=smaller,
         additive=_summable(words) and family == "number" and role == "measure",
         stored=stored.kind if stored else "native",
         date_format=stored.date_format if stored else None,
@@ -57,6 +70,36 @@ def column_of(table: Table, column: Column, key: str | None, stored: StoredAs | 
         nulls=column.nulls + (stored.blanks if stored else 0),
         comment=column.comment or "",
     )
+
+
+def _alone_without_unit(table: Table, column: Column) -> bool:
+    """Whether no other column of the table is called the same once its unit is gone: distance in km and in miles."""
+    bare = split_name(cw.without_unit(column.name))
+    others = [split_name(cw.without_unit(c.name)) for c in table.columns if c.name != column.name]
+    return bool(bare) and bare not in others
+
+
+def _flag_words(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of a yes/no column's name, an "is" or "has" that is written with the next word taken off it."""
+    first = words[0] if words else ""
+    for lead in ("is", "has", "was"):
+        if first.startswith(lead) and len(first) > len(lead) + 3:
+            return (lead, first[len(lead) :], *words[1:])
+    return words
+
+
+def _also(name: str, full: tuple[str, ...], words: tuple[str, ...]) -> tuple[str, ...]:
+    """Names that the column has beside its label: abbreviations meant otherwise, its words without "year" or with its unit."""
+    found = [*other_names(cw.without_unit(name))]
+    if full != words:
+        found.append(" ".join(full))
+    if cw.without_unit(name) != name:
+        found.append(" ".join(split_name(name)))
+    if full_word_ending(words) and words[:-1]:
+        found.append(" ".join(words[:-1]))
+    if words and words[-1] in _FLAG_ENDS and len(words) > 1:
+        found.append(" ".join(words[:-1]))
+    return tuple(dict.fromkeys(f for f in found if f and f != " ".join(words)))
 
 
 def _family(column: Column, stored: StoredAs | None) -> TypeFamily:

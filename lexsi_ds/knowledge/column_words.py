@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from lexsi_ds.knowledge.model import ColumnModel
-from lexsi_ds.knowledge.words import of_words, phrase
+from lexsi_ds.knowledge.name_units import ending_of
+from lexsi_ds.knowledge.words import of_words, phrase, stem
 
 NEVER_SUMMED = of_words(
     "unit average mean median rate ratio percent percentage per balance score rating index level grade age latitude longitude year"
@@ -45,6 +46,11 @@ VERBS: dict[str, tuple[str, ...]] = {
     "cancellation": ("cancelled", "canceled"), "return": ("returned",), "returned": ("returned",), "booking": ("booked",),
     "booked": ("booked",), "admission": ("admitted",), "discharge": ("discharged",), "enrollment": ("enrolled",),
     "enrolment": ("enrolled",), "termination": ("terminated",), "departure": ("departed",), "arrival": ("arrived",),
+    "founding": ("founded",), "construction": ("built",), "build": ("built",), "publication": ("published",),
+    "launch": ("launched",), "start": ("started",), "begin": ("began",), "end": ("ended",), "visit": ("visited",),
+    "book": ("booked",), "checkout": ("checked out", "borrowed"), "graduation": ("graduated",), "manufacture": ("manufactured",),
+    "production": ("produced",), "completion": ("completed",), "approval": ("approved",), "submission": ("submitted",),
+    "install": ("installed",), "installation": ("installed",), "loan": ("borrowed",), "rental": ("rented",), "rent": ("rented",),
 }  # fmt: skip
 """Of a date's name: what is said to have happened then."""
 
@@ -69,34 +75,26 @@ SAME: tuple[tuple[str, tuple[str, ...]], ...] = (
 )  # fmt: skip
 """What a column of this very label may also be called."""
 
-EXTREMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "milliseconds": (("longest",), ("shortest",)), "seconds": (("longest",), ("shortest",)),
-    "minutes": (("longest",), ("shortest",)), "duration": (("longest",), ("shortest",)), "length": (("longest",), ("shortest",)),
-    "weight": (("heaviest",), ("lightest",)), "height": (("tallest",), ("shortest",)), "speed": (("fastest",), ("slowest",)),
-    "temperature": (("hottest", "warmest"), ("coldest",)), "population": (("most populous",), ("least populous",)),
-    "rating": (("best rated", "highest rated"), ("worst rated", "lowest rated")), "distance": (("farthest",), ("nearest",)),
-}  # fmt: skip
-"""By the last word of a name: what means its highest value, and its lowest."""
-
 _RATED = of_words("condition grade quality satisfaction performance")
 
 
 def unit_of(name: str, words: Sequence[str]) -> str | None:
-    """The unit that a name states: ``Wind speed (m/s)``, ``percent_hike``, ``sqft_lot``."""
+    """The unit that a name states: ``Wind speed (m/s)``, ``percent_hike``, ``sqft_lot``, ``mileage_km``."""
     written = _IN_BRACKETS.search(name)
     if written and written[1].strip().casefold().replace("ï¿½", "°") in _WRITTEN:
         return written[1].strip()
     if "square" in words and "feet" in words:
         return "sq ft"
-    return next((UNITS[w] for w in words if w in UNITS), None)
+    ending = ending_of(name)[1]
+    return ending or next((UNITS[w] for w in words if w in UNITS), None)
 
 
 def without_unit(name: str) -> str:
-    """A name less the unit in brackets at its end."""
+    """A name less the unit at its end, in brackets or not."""
     written = _IN_BRACKETS.search(name)
     if written and written[1].strip().casefold() in _WRITTEN:
         return name[: written.start()] or name
-    return name
+    return ending_of(name)[0]
 
 
 def same_as(label: str, words: Sequence[str], singular_label: str) -> tuple[str, ...]:
@@ -107,9 +105,15 @@ def same_as(label: str, words: Sequence[str], singular_label: str) -> tuple[str,
     return tuple(dict.fromkeys(found))
 
 
-def verbs_of(words: Sequence[str]) -> tuple[str, ...]:
-    """Verbs of a time column."""
-    return tuple(dict.fromkeys(verb for w in words for verb in VERBS.get(w, ())))
+_DONE = of_words("built sold bought born made sent held lost found won left begun")
+
+
+def verbs_of(words: Sequence[str], *, of_year: bool = False) -> tuple[str, ...]:
+    """Verbs of a date, and of a year those that its name does not have: what a name itself says is found by its stem."""
+    done = [w for w in words if w in _DONE]
+    listed = [verb for w in words for verb in VERBS.get(w, ())]
+    stems = {stem(w) for w in words} if of_year else set()
+    return tuple(dict.fromkeys(v for v in (*done, *listed) if v in _DONE or stem(v) not in stems))
 
 
 def without_doubles(columns: Sequence[ColumnModel], others: Sequence[str] = ()) -> list[ColumnModel]:

@@ -67,15 +67,6 @@ COLUMN_SYNONYMS: dict[str, tuple[str, ...]] = {
     "total": ("revenue", "invoice value", "value"),
 }
 
-EXTREMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    # last word of a column's name: (what means its highest value, its lowest)
-    "age": (("oldest",), ("youngest",)),
-    "price": (("most expensive", "dearest", "priciest", "costliest"), ("cheapest", "least expensive")),
-    "fare": (("most expensive", "dearest", "priciest"), ("cheapest", "least expensive")),
-    "salary": (("best paid", "highest paid"), ("worst paid", "lowest paid")),
-    "income": (("best paid", "highest paid"), ("worst paid", "lowest paid")),
-}
-
 ADDITIVE_WORDS = _words(
     "amount total charge charges revenue sales cost costs price payment payments quantity count income volume fare value profit"
     " spend spending paid fee fees balance units number sum loss turnover"

@@ -9,6 +9,9 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from lexsi_ds.knowledge.abbreviations import meanings
+from lexsi_ds.knowledge.joined import taken_apart
+
 
 def of_words(text: str) -> frozenset[str]:
     """The words of a text as a set: how word lists are written here."""
@@ -58,76 +61,6 @@ _UNCHANGED = {
     "loss",
     "class",
 }
-_ABBREVIATIONS: dict[str, str] = {
-    "emp": "employee",
-    "cust": "customer",
-    "acct": "account",
-    "acc": "account",
-    "amt": "amount",
-    "qty": "quantity",
-    "num": "number",
-    "nbr": "number",
-    "no": "number",
-    "nr": "number",
-    "avg": "average",
-    "dt": "date",
-    "yr": "year",
-    "yrs": "years",
-    "mgr": "manager",
-    "curr": "current",
-    "dept": "department",
-    "addr": "address",
-    "desc": "description",
-    "prod": "product",
-    "cat": "category",
-    "pct": "percent",
-    "perc": "percent",
-    "trans": "transaction",
-    "txn": "transaction",
-    "disp": "disposition",
-    "sqft": "square feet",
-    "lat": "latitude",
-    "ord": "order",
-    "inv": "invoice",
-    "temp": "temperature",
-    "bal": "balance",
-    "pmt": "payment",
-    "mth": "month",
-    "mths": "months",
-    "dob": "birth date",
-    "zip": "zip",
-    "tel": "telephone",
-    "pclass": "passenger class",
-    "cnt": "count",
-    "cd": "code",
-    "wk": "week",
-    "wks": "weeks",
-    "usr": "user",
-    "org": "organization",
-    "mfr": "manufacturer",
-    "mfg": "manufacturing",
-    "fname": "first name",
-    "lname": "last name",
-    "ctry": "country",
-    "descr": "description",
-    "max": "maximum",
-    "min": "minimum",
-    "std": "standard",
-    "grp": "group",
-    "loc": "location",
-    "lng": "longitude",
-    "tot": "total",
-    "sal": "salary",
-    "pmts": "payments",
-}
-_HEADS = ("date", "name", "id", "price", "code", "number", "type", "status", "amount", "count", "total", "rate", "city", "country")
-_BEFORE = of_words(
-    "order unit ship customer birth hire first last invoice product sale sales start end create created payment postal account loan"
-    " employee supplier vendor category item client user region store branch department line card policy claim patient visit"
-    " transaction purchase delivery due issue open close list cost billing shipping contact company full tax discount"
-)
-"""Words that names without a separator are made of: orderdate, unitprice, customerid."""
-
 
 def fold(text: str) -> str:
     """Lower case without accents: ``"Ústí"`` becomes ``"usti"``."""
@@ -189,16 +122,21 @@ def split_name(name: str) -> tuple[str, ...]:
     spaced = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1 \2", spaced)
     spaced = re.sub(r"([A-Za-z]{3,})(\d+)", r"\1 \2", spaced)
     words: list[str] = re.findall(r"[a-z0-9]+", fold(spaced))
-    longer = [_ABBREVIATIONS.get(w) or _unjoined(w) for w in words]
+    apart = [part for w in words for part in ((w,) if meanings(w) else taken_apart(w))]
+    longer = [(meanings(w) or (w,))[0] for w in apart]
     return tuple(part for w in longer for part in w.split())
 
 
-def _unjoined(word: str) -> str:
-    """Two words that a name writes as one: ``orderdate`` -> ``order date``."""
-    for head in _HEADS:
-        if word.endswith(head) and word[: -len(head)] in _BEFORE:
-            return f"{word[: -len(head)]} {head}"
-    return word
+@lru_cache(maxsize=50_000)
+def other_names(name: str) -> tuple[str, ...]:
+    """The name with its abbreviations meant otherwise, where they may be: an ``Inv No`` is also an inventory's number."""
+    spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name)
+    words = re.findall(r"[a-z0-9]+", fold(spaced))
+    return tuple(
+        " ".join((*split_name(" ".join(words[:i])), other, *split_name(" ".join(words[i + 1 :]))))
+        for i, w in enumerate(words)
+        for other in meanings(w)[1:]
+    )
 
 
 def label_of(name: str) -> str:

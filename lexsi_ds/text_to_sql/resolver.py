@@ -17,6 +17,7 @@ from lexsi_ds.text_to_sql import (
     deals,
     ordering,
     ranking,
+    scales,
     shaping,
     subqueries,
     tops,
@@ -106,6 +107,7 @@ class Resolver:
         shaping.per_itself(self)
         shaping.not_per_one(self)
         counts_per.move_filters(self)
+        scales.settle(self)
         self.period: Ref | None = None
         """The date that is grouped by, and so the one that days restrict when none is named."""
         self.only_value = False

@@ -1,0 +1,34 @@
+"""Years that are kept as plain numbers: ``founded``, ``model_year``, ``yr_built``. The name and the range of values say so.
+
+Never takes a number for a year by its values alone.
+"""
+
+from __future__ import annotations
+
+from lexsi_ds.data.handle import Column
+from lexsi_ds.knowledge.words import of_words
+
+_DONE = of_words(
+    "founded built opened established published released born constructed manufactured launched renovated retired joined hired"
+    " discovered registered started created closed completed introduced incorporated graduated made"
+)
+_FIRST, _LAST = 1000, 2200
+
+
+def is_year(column: Column, words: tuple[str, ...]) -> bool:
+    """Whether a column holds years: its name says so, and no value is anything else (a 0 stands for none)."""
+    if column.family != "number" or not ("year" in words or set(words) & _DONE):
+        return False
+    if {"years", "per", "number", "experience", "count"} & set(words):
+        return False
+    try:
+        low, high = float(column.minimum or "x"), float(column.maximum or "x")
+    except ValueError:
+        return False
+    whole = low == int(low) and high == int(high)
+    return whole and (low == 0 or low >= _FIRST) and _FIRST <= high <= _LAST
+
+
+def label_words(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of a year's label: they say that it is a year."""
+    return words if "year" in words else ("year", *words)
