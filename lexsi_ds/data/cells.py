@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import duckdb
 
-from lexsi_ds.data.decide import Forms, Hints
+from lexsi_ds.data.evidence import Forms, Hints
 from lexsi_ds.data.forms import (
     ADORNED,
     BIG,

@@ -12,12 +12,14 @@ from typing import Any
 
 import duckdb
 
-from lexsi_ds.data.decide import Hints
 from lexsi_ds.data.dialect import unique_names
+from lexsi_ds.data.evidence import Hints
+from lexsi_ds.data.found_plan import chosen_marks, column_type
 from lexsi_ds.data.infer import TextColumn, Typed, infer_columns
+from lexsi_ds.data.loaded import Loaded
 from lexsi_ds.data.plan import ColumnPlan
 from lexsi_ds.data.raw_rows import create_rejects, literal, quoted, rejects_of, scratch_name
-from lexsi_ds.data.readers import Loaded, chosen_marks, column_type, keep_misfits
+from lexsi_ds.data.typed_rows import keep_misfits
 
 _MARKS = ("protected", "masked", "identifier", "include")
 _NESTED = ("STRUCT", "MAP", "UNION", "BLOB")

@@ -13,7 +13,8 @@ from typing import Any
 import duckdb
 
 from lexsi_ds.data.dialect import unique_names
-from lexsi_ds.data.readers import Limits, Loaded, check_width, quoted, scratch_name
+from lexsi_ds.data.loaded import Limits, Loaded, check_width
+from lexsi_ds.data.raw_rows import quoted, scratch_name
 from lexsi_ds.data.sniff import free_name
 from lexsi_ds.errors import BadInput
 

@@ -26,11 +26,14 @@ from python_calamine import (
 
 from lexsi_ds.data.archives import check_workbook, member_chunks
 from lexsi_ds.data.dialect import sniff_dialect
+from lexsi_ds.data.loaded import Limits, Loaded, check_width
 from lexsi_ds.data.plan import options_for
-from lexsi_ds.data.readers import Limits, Loaded, check_width, hints_of, load_rows, type_raw
+from lexsi_ds.data.raw_rows import load_rows
+from lexsi_ds.data.readers import hints_of
 from lexsi_ds.data.several import read_small, said, split_tables
 from lexsi_ds.data.sniff import table_name
 from lexsi_ds.data.text_file import TextFile
+from lexsi_ds.data.typed_rows import type_raw
 from lexsi_ds.errors import BadInput
 
 _MOST_CELLS = 50_000_000

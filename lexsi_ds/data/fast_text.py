@@ -23,8 +23,10 @@ import numpy as np
 from lexsi_ds.data.below import is_total
 from lexsi_ds.data.forms import MISSING_CODES
 from lexsi_ds.data.infer import Typed
+from lexsi_ds.data.loaded import Limits, Loaded
 from lexsi_ds.data.profile import Counts
-from lexsi_ds.data.readers import Limits, Loaded, literal, quoted, read_text
+from lexsi_ds.data.raw_rows import literal, quoted
+from lexsi_ds.data.readers import read_text
 
 FAST_FROM = 24 << 20
 """Smaller files go the careful way at once."""

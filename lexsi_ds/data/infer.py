@@ -26,7 +26,8 @@ from lexsi_ds.data.cells import (
     literals,
     trimmed,
 )
-from lexsi_ds.data.decide import Decision, Forms, Hints, decide_all, is_date_name
+from lexsi_ds.data.decide import Decision, decide_all, is_date_name
+from lexsi_ds.data.evidence import Forms, Hints
 from lexsi_ds.data.forms import (
     DATE_FORMS,
     LEADING_ZERO,

@@ -17,10 +17,12 @@ from lexsi_ds.data import pkdd
 from lexsi_ds.data.bank_schema import TABLES, bank_table
 from lexsi_ds.data.demo_bank import write_demo_bank
 from lexsi_ds.data.fast_text import FAST_FROM
+from lexsi_ds.data.loaded import Limits, Loaded
 from lexsi_ds.data.planning import open_scratch, plan_files, preview_file, with_plan
 from lexsi_ds.data.profile import Profile, count_columns, profile
 from lexsi_ds.data.progress import WRITES, Progress
-from lexsi_ds.data.readers import Limits, Loaded, literal, quoted, read_arrow
+from lexsi_ds.data.raw_rows import literal, quoted
+from lexsi_ds.data.readers import read_arrow
 from lexsi_ds.data.reading import Item, Reader
 from lexsi_ds.data.sniff import table_name
 from lexsi_ds.data.unchanged import Unchanged

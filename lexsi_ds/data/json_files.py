@@ -14,9 +14,11 @@ from typing import Any
 import duckdb
 
 from lexsi_ds.data.dialect import Dialect, unique_names
+from lexsi_ds.data.loaded import Limits, Loaded, check_width
 from lexsi_ds.data.raw_rows import Raw, create_rejects, literal, rejects_of, scratch_name
-from lexsi_ds.data.readers import Limits, Loaded, check_width, hints_of, type_raw
+from lexsi_ds.data.readers import hints_of
 from lexsi_ds.data.text_file import TextFile, prepare
+from lexsi_ds.data.typed_rows import type_raw
 from lexsi_ds.errors import BadInput
 
 _LARGEST_OBJECT = 64 << 20

@@ -13,9 +13,10 @@ from typing import Any
 import duckdb
 
 from lexsi_ds.data.bank_schema import TABLES, BankColumn, BankTable
+from lexsi_ds.data.loaded import Limits, Loaded
 from lexsi_ds.data.marks import Marks
-from lexsi_ds.data.raw_rows import rejected_note
-from lexsi_ds.data.readers import Limits, Loaded, Raw, load_raw, quoted
+from lexsi_ds.data.raw_rows import Raw, quoted, rejected_note
+from lexsi_ds.data.readers import load_raw
 from lexsi_ds.data.sniff import bank_files
 from lexsi_ds.errors import BadInput
 

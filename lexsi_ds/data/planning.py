@@ -16,9 +16,11 @@ from typing import Any
 
 import duckdb
 
+from lexsi_ds.data.found_plan import column_type, plan_of
+from lexsi_ds.data.loaded import Limits, Loaded
 from lexsi_ds.data.marks import Facts, guess_marks
 from lexsi_ds.data.plan import ColumnPlan, Preview, ReadPlan, options_for, plan_options, table_key
-from lexsi_ds.data.readers import Limits, Loaded, column_type, plan_of, quoted
+from lexsi_ds.data.raw_rows import quoted
 from lexsi_ds.data.reading import HEAD_ROWS, Item, Reader
 from lexsi_ds.errors import BadInput, NotFound
 from lexsi_ds.settings import get_settings

@@ -19,8 +19,9 @@ from lexsi_ds.data.duckdb_files import read_duckdb
 from lexsi_ds.data.excel_files import read_excel
 from lexsi_ds.data.fast_text import read_fast
 from lexsi_ds.data.json_files import read_json
+from lexsi_ds.data.loaded import Limits, Loaded
 from lexsi_ds.data.plan import options_for
-from lexsi_ds.data.readers import Limits, Loaded, read_parquet, read_text, text_parts
+from lexsi_ds.data.readers import read_parquet, read_text, text_parts
 from lexsi_ds.data.several import said
 from lexsi_ds.data.sniff import SUFFIXES, TEXT_SUFFIXES, FileKind, file_kind, find_files, table_name
 from lexsi_ds.data.sqlite_files import read_sqlite_file

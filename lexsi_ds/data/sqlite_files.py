@@ -16,7 +16,8 @@ import duckdb
 from lexsi_ds.data.declared_keys import sqlite_keys
 from lexsi_ds.data.dialect import unique_names
 from lexsi_ds.data.infer import TextColumn, infer_columns
-from lexsi_ds.data.readers import Limits, Loaded, check_width, literal, quoted, scratch_name
+from lexsi_ds.data.loaded import Limits, Loaded, check_width
+from lexsi_ds.data.raw_rows import literal, quoted, scratch_name
 from lexsi_ds.data.sniff import free_name
 from lexsi_ds.data.sqlite_rows import copy_rows, open_sqlite
 from lexsi_ds.errors import BadInput, LexsiError

@@ -19,8 +19,8 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
+from lexsi_ds.data.loaded import Limits, Loaded
 from lexsi_ds.data.planning import open_scratch
-from lexsi_ds.data.readers import Limits, Loaded
 from lexsi_ds.data.reading import Reader
 from lexsi_ds.errors import LexsiError
 

@@ -16,7 +16,7 @@ import duckdb
 from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
 
 from lexsi_ds.data.connectors.scrub import scrub
-from lexsi_ds.data.readers import Limits, Loaded
+from lexsi_ds.data.loaded import Limits, Loaded
 from lexsi_ds.data.sniff import free_name, table_name
 from lexsi_ds.errors import BadInput, LexsiError, NotFound
 

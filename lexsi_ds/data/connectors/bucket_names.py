@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Literal
 
-from lexsi_ds.data.readers import literal
+from lexsi_ds.data.raw_rows import literal
 from lexsi_ds.data.sniff import table_name
 from lexsi_ds.errors import BadInput
 

@@ -19,7 +19,9 @@ import duckdb
 from lexsi_ds.data.archives import gunzip
 from lexsi_ds.data.connectors.bucket_names import PACKED, BucketFormat
 from lexsi_ds.data.json_files import read_json
-from lexsi_ds.data.readers import Limits, Loaded, literal, read_text
+from lexsi_ds.data.loaded import Limits, Loaded
+from lexsi_ds.data.raw_rows import literal
+from lexsi_ds.data.readers import read_text
 
 _WHOLE_MB = 256
 """A file up to this size is copied byte by byte; a larger one line by line, which wants UTF-8."""

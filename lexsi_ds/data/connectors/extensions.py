@@ -7,7 +7,7 @@ from pathlib import Path
 
 import duckdb
 
-from lexsi_ds.data.readers import literal
+from lexsi_ds.data.raw_rows import literal
 from lexsi_ds.errors import LexsiError
 
 

@@ -19,8 +19,9 @@ import duckdb
 from lexsi_ds.data import guard
 from lexsi_ds.data.connectors.base import Driver, SourceTable
 from lexsi_ds.data.connectors.extensions import connection
+from lexsi_ds.data.loaded import Limits, check_width
 from lexsi_ds.data.profile import profile
-from lexsi_ds.data.readers import Limits, check_width, quoted
+from lexsi_ds.data.raw_rows import quoted
 from lexsi_ds.data.sandbox import Say, run_select
 from lexsi_ds.data.sql_errors import readable
 from lexsi_ds.data.warm import WarmInstance

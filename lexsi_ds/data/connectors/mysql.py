@@ -17,7 +17,8 @@ from lexsi_ds.data.connectors.extensions import load
 from lexsi_ds.data.connectors.mysql_columns import copied, far_columns, look, mysql_keys, name_of
 from lexsi_ds.data.connectors.scrub import scrub
 from lexsi_ds.data.connectors.wording import Told, told
-from lexsi_ds.data.readers import Limits, Loaded, check_width, literal
+from lexsi_ds.data.loaded import Limits, Loaded, check_width
+from lexsi_ds.data.raw_rows import literal
 from lexsi_ds.errors import LexsiError
 
 SOURCE = "_lexsi_src"

@@ -14,7 +14,7 @@ import duckdb
 
 from lexsi_ds.data.connectors.base import Columns
 from lexsi_ds.data.dialect import unique_names
-from lexsi_ds.data.readers import quoted
+from lexsi_ds.data.raw_rows import quoted
 
 Ask = Callable[[str], list[tuple[Any, ...]]]
 """Runs a SELECT on the far side."""

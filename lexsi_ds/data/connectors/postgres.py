@@ -27,7 +27,8 @@ from lexsi_ds.data.connectors.postgres_columns import (
 from lexsi_ds.data.connectors.postgres_keys import postgres_keys
 from lexsi_ds.data.connectors.scrub import scrub
 from lexsi_ds.data.connectors.wording import Told, told
-from lexsi_ds.data.readers import Limits, Loaded, check_width, literal, quoted
+from lexsi_ds.data.loaded import Limits, Loaded, check_width
+from lexsi_ds.data.raw_rows import literal, quoted
 from lexsi_ds.errors import LexsiError, NotFound
 
 SOURCE = "_lexsi_src"

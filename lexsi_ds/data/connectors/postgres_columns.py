@@ -15,7 +15,7 @@ import duckdb
 
 from lexsi_ds.data.connectors.base import Columns
 from lexsi_ds.data.dialect import unique_names
-from lexsi_ds.data.readers import literal, quoted
+from lexsi_ds.data.raw_rows import literal, quoted
 
 Ask = Callable[[str], list[tuple[Any, ...]]]
 """Runs a SELECT on the far side."""

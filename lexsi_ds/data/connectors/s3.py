@@ -34,7 +34,8 @@ from lexsi_ds.data.connectors.extensions import load
 from lexsi_ds.data.connectors.scrub import scrub
 from lexsi_ds.data.connectors.wording import Told, told
 from lexsi_ds.data.dialect import unique_names
-from lexsi_ds.data.readers import Limits, Loaded, check_width, literal, quoted
+from lexsi_ds.data.loaded import Limits, Loaded, check_width
+from lexsi_ds.data.raw_rows import literal, quoted
 from lexsi_ds.errors import BadInput, LexsiError, NotFound
 
 MOST_FILES = 5_000

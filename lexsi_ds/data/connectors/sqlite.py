@@ -13,7 +13,7 @@ import duckdb
 from pydantic import Field
 
 from lexsi_ds.data.connectors.base import ConnectorConfig, Driver, SourceTable
-from lexsi_ds.data.readers import Limits, Loaded
+from lexsi_ds.data.loaded import Limits, Loaded
 from lexsi_ds.data.sqlite_files import read_sqlite
 from lexsi_ds.errors import BadInput, LexsiError
 

@@ -23,7 +23,7 @@ from lexsi_ds.data.connectors.extensions import connection
 from lexsi_ds.data.connectors.kinds import driver_of
 from lexsi_ds.data.connectors.scrub import scrub
 from lexsi_ds.data.ingest import result_of, target_of, write_table
-from lexsi_ds.data.readers import Limits
+from lexsi_ds.data.loaded import Limits
 from lexsi_ds.data.versions import open_build
 from lexsi_ds.errors import LexsiError
 from lexsi_ds.settings import get_settings
