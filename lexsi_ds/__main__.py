@@ -1,4 +1,4 @@
-"""Command line: ``python -m lexsi_ds ask`` and ``inspect``. With ``--json`` stdout holds JSON and nothing else.
+"""Command line: ``python -m lexsi_ds ask``, ``inspect``, ``train``, ``score``. With ``--json`` stdout holds JSON and nothing else.
 
 Exit status of ``ask``: 0 answered or asks back, 2 cannot answer or refused, 1 failed or limit reached, 130 stopped.
 """
@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from lexsi_ds import model_commands
 from lexsi_ds.agent import events as ev
 from lexsi_ds.agent.given import GivenQuery, GivenTask, given_of
 from lexsi_ds.agent.report import refused, report
@@ -100,6 +101,7 @@ def _parser() -> argparse.ArgumentParser:
     inspect.add_argument("path", help="demo, a folder or a file")
     inspect.add_argument("--json", action="store_true", help="print one JSON object")
     inspect.set_defaults(command=_inspect)
+    model_commands.add(commands, _handle, _say_on_stderr)
     return parser
 
 

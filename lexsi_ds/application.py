@@ -38,6 +38,8 @@ from lexsi_ds.services.exports import Exports
 from lexsi_ds.services.finding import Finding
 from lexsi_ds.services.findings import Findings
 from lexsi_ds.services.model_registry import Registry
+from lexsi_ds.services.model_scoring import Scoring
+from lexsi_ds.services.model_training import Training
 from lexsi_ds.services.models import Models
 from lexsi_ds.services.relations import Relations
 from lexsi_ds.services.semantics import Semantics
@@ -83,6 +85,8 @@ class Application:
         self.artifacts = Artifacts(self.store, settings.home)
         self.exports = Exports(self.store, settings.home, self.pool, self.artifacts)
         self.explanations = Explanations(self.models, self.engine, settings.home / "explanations")
+        self.scoring = Scoring(self.models, self.engine, self.catalog, self.sql, self.explanations)
+        self.training = Training(self.models, self.engine, self.sql)
         self.drafts = Drafts(self.catalog, self.findings, self.artifacts)
         self.background = Background()
         self.connectors = Connectors(settings, self.store, self.pool, self.catalog)
