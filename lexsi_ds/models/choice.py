@@ -82,6 +82,7 @@ class ChosenEngine(LocalEngine):
         ref: ModelRef,
         frame: pd.DataFrame,
         *,
+        compute_type: str | None = None,
         out: Path | None = None,
         cancel: Cancel | None = None,
         tell: Tell | None = None,
@@ -90,7 +91,7 @@ class ChosenEngine(LocalEngine):
         """Score every row where the model lives."""
         home = self._home_of(ref)
         if home is not None:
-            return home.predict(ref, frame, out=out, cancel=cancel, tell=tell)
+            return home.predict(ref, frame, compute_type=compute_type, out=out, cancel=cancel, tell=tell)
         return super().predict(ref, frame, out=out, cancel=cancel, tell=tell, **local)
 
     def explain(

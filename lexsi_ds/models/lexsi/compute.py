@@ -37,6 +37,18 @@ def compute_for(session: Session, model: PlatformModel, asked: str | None) -> tu
     )  # fmt: skip
 
 
+def scoring_compute(session: Session, asked: str | None, trained_with: str) -> tuple[str, tuple[str, ...]]:
+    """The compute to score with: the one asked for if it is offered, else the one that trained. The SDK checks neither."""
+    if not asked or asked == trained_with:
+        return trained_with, ()
+    lexsi = session.open()
+    offered = _names(session.call("listing compute", lambda: lexsi.available_pod_servers(type="CPU")))
+    offered += _names(session.call("listing compute", lambda: lexsi.available_pod_servers(type="GPU")))
+    if asked in offered:
+        return asked, ()
+    return trained_with, (f"The platform does not offer {asked[:40]}; {trained_with} was used.",)
+
+
 def _names(servers: Any) -> list[str]:
     found = servers if isinstance(servers, list) else []
     return [str(s["instance_name"]) for s in found if isinstance(s, dict) and s.get("instance_name")]

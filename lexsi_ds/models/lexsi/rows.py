@@ -69,7 +69,8 @@ def training_rows(frame: pd.DataFrame, task: TaskSpec) -> Rows:
     _refuse_repeated(keys, task)
     order = canonical_order(keys)
     used, y, keys = used.iloc[order].reset_index(drop=True), y[known][order], keys[order]
-    screened: Screened = screen(used, task, y)
+    # The screen judges columns by how they rank a yes/no outcome; of an amount, whether it is above the middle.
+    screened: Screened = screen(used, task, y if task.kind == "binary" else (y > np.median(y)).astype(float))
     if not screened.features:
         reasons = "; ".join(f"{out.name}: {out.reason.replace('_', ' ')}" for out in screened.left_out[:8])
         raise ModelRefused(

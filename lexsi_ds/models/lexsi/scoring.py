@@ -16,6 +16,7 @@ from lexsi_ds.ids import new_id
 from lexsi_ds.models.encode import read_columns
 from lexsi_ds.models.engine import PREDICTION_COLUMNS, prediction_columns
 from lexsi_ds.models.frames import as_words, canonical_order, column, entity_keys, need_columns
+from lexsi_ds.models.lexsi.compute import scoring_compute
 from lexsi_ds.models.lexsi.folder import PlatformFolder
 from lexsi_ds.models.lexsi.names import tag_name
 from lexsi_ds.models.lexsi.platform import infer, upload
@@ -55,18 +56,13 @@ def score(session: Session, model: PlatformFolder, frame: pd.DataFrame, compute:
     notes: list[str] = []
     if len(sent):
         session.stage(0, 1, f"Scoring {len(sent):,} rows on the Lexsi platform")
-        found = scores_of(session, model, frame.iloc[sent], compute)
+        used, said = scoring_compute(session, compute, link.compute)
+        found = Uploaded.of(session, model, frame.iloc[sent]).scores(session, model, used)
         values[sent] = found.values
-        notes += found.notes
+        notes += (*said, *found.notes)
     scored = np.where(places < 0, "model", np.where(np.isfinite(held[places]), "out_of_fold", IN_SAMPLE))
     table, ranked = _table(frame, task, keys, values, scored)
     return Scored(table, ranked, (*notes, *_notes(model, frame, scored, len(sent))))
-
-
-def scores_of(session: Session, model: PlatformFolder, rows: pd.DataFrame, compute: str | None = None) -> Scores:
-    """Upload rows without their outcome, score them, check the answer. Scores in the rows' order."""
-    uploaded = Uploaded.of(session, model, rows)
-    return uploaded.scores(session, model, compute)
 
 
 @dataclass(frozen=True)
