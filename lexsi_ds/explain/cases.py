@@ -6,22 +6,27 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from lexsi_ds.explain.shap_values import Explained, Scaled, explain_rows, to_scale
+from lexsi_ds.explain.results import Cohort
+from lexsi_ds.explain.rows import cohort_rows, sample_rows
+from lexsi_ds.explain.scales import check_scale
+from lexsi_ds.explain.shap_values import Explained, Scaled, explain_rows
+from lexsi_ds.explain.shared_credit import shared_credit
 from lexsi_ds.explain.wording import case_sentence
 from lexsi_ds.models.bundle import SavedModel
 from lexsi_ds.models.encode import read_column
 from lexsi_ds.models.engine import BeeswarmFeature, CaseDriver, CaseExplanation, GlobalExplanation
-from lexsi_ds.models.frames import canonical_order, column, plain
-
-MOST_ROWS = 2_000
-"""Rows of a global explanation: at 2,000 the ten leading features are stable (measured), and a page can draw them."""
-_SEED = 7
+from lexsi_ds.models.frames import column, plain
 
 
-def explain_cases(model: SavedModel, frame: pd.DataFrame, scale: str) -> list[CaseExplanation]:
-    """Each row of the frame explained, in its order, with a plain reading."""
-    explained = explain_rows(model, frame)
-    scaled = to_scale(explained.base, explained.values, scale)
+def explain_cases(
+    model: SavedModel, frame: pd.DataFrame, scale: str, output: str | None = None
+) -> list[CaseExplanation]:
+    """Each row of the frame explained, in its order, with a plain reading. ``output``: one of several classes, else each
+    row's likeliest."""
+    scale = check_scale(scale, model.card.task.kind)
+    explained = explain_rows(model, frame, output)
+    scaled = explained.on(scale)
+    together = shared_credit(model)
     lower, higher = _places(model, frame)
     shown = [name for name in model.card.task.display_columns if name in frame.columns]
     display = [{name: plain(frame[name].iloc[i]) for name in shown} for i in range(len(frame))]
@@ -34,20 +39,28 @@ def explain_cases(model: SavedModel, frame: pd.DataFrame, scale: str) -> list[Ca
             prediction=float(scaled.prediction[i]),
             base_margin=float(explained.base[i]),
             margin=float(explained.margin[i]),
-            drivers=_drivers(model, explained, scaled, lower, higher, i),
+            drivers=_drivers(model, explained, scaled, (lower, higher), together, i),
             scored="out_of_fold" if explained.rows.trained[i] else "model",
             display=display[i],
+            output=explained.words[i],
+            method=explained.told(scale),
         )
         summary, facts = case_sentence(case, model.card.task)
         cases.append(case.model_copy(update={"summary": summary, "facts": facts}))
     return cases
 
 
-def explain_global(model: SavedModel, frame: pd.DataFrame, scale: str) -> GlobalExplanation:
-    """Importance and beeswarm of a frame; past 2,000 rows of a sample that is even along the score."""
-    rows = _sample(model, frame)
-    explained = explain_rows(model, rows)
-    scaled = to_scale(explained.base, explained.values, scale)
+def explain_global(
+    model: SavedModel, frame: pd.DataFrame, scale: str, output: str | None = None, cohort: Cohort | None = None
+) -> GlobalExplanation:
+    """Importance and beeswarm of a frame or a cohort of it; past 2,000 rows of a sample that is even along the score.
+
+    Of several classes one is explained over all rows: ``output``, else the most frequent."""
+    scale = check_scale(scale, model.card.task.kind)
+    whole = cohort_rows(frame, cohort or Cohort(), model.card.task.entity_column)
+    rows = sample_rows(model, whole)
+    explained = explain_rows(model, rows, output or usual_class(model))
+    scaled = explained.on(scale)
     raw = explained.data
     importance = np.abs(scaled.contributions).mean(axis=0)
     features = []
@@ -68,15 +81,26 @@ def explain_global(model: SavedModel, frame: pd.DataFrame, scale: str) -> Global
         scale=scale,
         base_value=float(scaled.base.mean()),
         rows=len(rows),
-        of_rows=len(frame),
+        of_rows=len(whole),
+        output=explained.words[0],
+        method=explained.told(scale),
         case_ids=tuple(str(key) for key in explained.rows.keys),
         features=tuple(features),
     )
 
 
+def usual_class(model: SavedModel) -> str | None:
+    """The class that global views of several explain when none is asked for: the most frequent in training."""
+    counts = model.card.class_counts
+    return max(counts, key=lambda c: c.rows).name if model.card.task.kind == "multiclass" and counts else None
+
+
 def _drivers(
-    model: SavedModel, explained: Explained, scaled: Scaled, lower: np.ndarray, higher: np.ndarray, i: int
+    model: SavedModel, explained: Explained, scaled: Scaled, places: tuple[np.ndarray, np.ndarray],
+    together: dict[str, tuple[str, ...]], i: int,
 ) -> tuple[CaseDriver, ...]:
+    lower, higher = places
+    labels = {feature.name: feature.label for feature in model.features}
     order = np.argsort(-np.abs(scaled.contributions[i]), kind="stable")
     return tuple(
         CaseDriver(
@@ -88,6 +112,7 @@ def _drivers(
             margin=float(explained.values[i, j]),
             lower_share=_share(lower[i, j]),
             higher_share=_share(higher[i, j]),
+            shares_with=tuple(labels[name] for name in together.get(model.features[j].name, ())[:3]),
         )
         for j in order
     )
@@ -112,20 +137,6 @@ def _places(model: SavedModel, frame: pd.DataFrame) -> tuple[np.ndarray, np.ndar
         lower[here, place] = np.searchsorted(known, values[here], side="left") / len(known)
         higher[here, place] = 1 - np.searchsorted(known, values[here], side="right") / len(known)
     return lower, higher
-
-
-def _sample(model: SavedModel, frame: pd.DataFrame) -> pd.DataFrame:
-    """At most 2,000 rows, drawn one from each of 2,000 equal steps of the score, so that rare high scores are there
-    too."""
-    if len(frame) <= MOST_ROWS:
-        return frame.reset_index(drop=True)
-    rows = model.prepare(frame)
-    order = canonical_order(rows.keys)
-    order = order[np.argsort(model.margin(rows)[order], kind="stable")]
-    rng = np.random.default_rng(_SEED)
-    edges = np.linspace(0, len(frame), MOST_ROWS + 1).astype(np.int64)
-    drawn = rng.integers(edges[:-1], edges[1:])
-    return frame.iloc[np.sort(order[drawn])].reset_index(drop=True)
 
 
 def _colours(raw: np.ndarray) -> tuple[float | None, ...]:

@@ -15,13 +15,14 @@ from lexsi_ds.errors import BadInput
 from lexsi_ds.models.bundle import PROBABILITY, TARGET, SavedModel
 from lexsi_ds.models.encode import Encoding, read_columns
 from lexsi_ds.models.frames import plain
+from lexsi_ds.models.task import TaskSpec
 
 _MOST_DEVIATIONS = 3.0
 
 
 def similar_rows(model: SavedModel, frame: pd.DataFrame, k: int) -> list[list[dict[str, Any]]]:
-    """For each row the k nearest training rows: entity, distance, outcome (0 or 1), out-of-fold probability, display
-    columns."""
+    """For each row the k nearest training rows: entity, distance, outcome (0 or 1, the class, the amount), out-of-fold
+    probability of it or amount, display columns."""
     if k < 1:
         raise BadInput("At least one similar row must be asked for.", to_do="Give k as 1 or more.")
     rows = model.prepare(frame)
@@ -59,7 +60,17 @@ def _row(model: SavedModel, place: int, distance: float) -> dict[str, Any]:
     return {
         "entity": plain(row[task.entity_column]),
         "distance": distance,
-        "outcome": int(row[TARGET]),
-        "probability": float(row[PROBABILITY]),
+        "outcome": _outcome(task, row[TARGET]),
+        "probability": _scored(row[PROBABILITY]),
         "display": {name: plain(row[name]) for name in task.display_columns if name in row.index},
     }
+
+
+def _outcome(task: TaskSpec, value: Any) -> Any:
+    if task.kind == "multiclass":
+        return value if isinstance(value, str) else task.classes[int(value)]
+    return int(value) if task.kind == "binary" else float(value)
+
+
+def _scored(value: Any) -> float | None:
+    return None if value is None or not np.isscalar(value) or value != value else float(value)

@@ -1,10 +1,12 @@
 """The plain reading of one explained case: where it stands, and which values raise or lower its score.
 
-Says how the score moves, never what caused the outcome. Every number of the text is among the facts that come with it.
+Says how the score moves, never what caused the outcome, and says that it does. Every number of the text is among the facts
+that come with it.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from lexsi_ds.models.engine import CaseDriver, CaseExplanation
@@ -12,12 +14,16 @@ from lexsi_ds.models.task import TaskSpec
 
 Fact = float | int | str
 RAISING, LOWERING = 2, 1
+NOT_CAUSES = " The model has learnt what goes together, not what causes it."
 _TELLING_SHARE = 0.75
 _NOTHING = {
     "probability": "No single feature moves it by a point.",
     "log-odds": "No single feature moves it noticeably.",
+    "value": "No single feature moves it noticeably.",
 }
 _SMALLEST = {"probability": 0.005, "log-odds": 0.05}
+_SMALLEST_SHARE = 0.005
+"""Of the distance that all drivers of an amount span: what is less is not told."""
 
 
 @dataclass
@@ -33,7 +39,8 @@ class _Text:
 def case_sentence(case: CaseExplanation, task: TaskSpec) -> tuple[str, dict[str, Fact]]:
     """The reading of a case and the facts it cites (name to value, numbers as they are printed)."""
     text = _Text(case, task)
-    return " ".join([_standing(text), *_drivers(text), *_origin(text)]), text.facts
+    told, sentences = _drivers(text)
+    return " ".join([_standing(text), *sentences, *_together(text, told), *_origin(text)]) + NOT_CAUSES, text.facts
 
 
 def number(value: float) -> tuple[str, float]:
@@ -48,18 +55,27 @@ def number(value: float) -> tuple[str, float]:
 
 def _standing(text: _Text) -> str:
     case, task = text.case, text.task
+    who = f"{_capital(task.entity_label)} {case.case_id}"
+    if case.scale == "value":
+        at, base = number(case.prediction), number(case.base_value)
+        text.facts |= {"case": case.case_id, "prediction": at[1], "base": base[1]}
+        return f"{who} is put at a {task.target_label} of {at[0]}, from a base of {base[0]}."
     text.facts |= {"case": case.case_id, "prediction": round(case.prediction, 2), "base": round(case.base_value, 2)}
     unit = "" if case.scale == "probability" else " on the log-odds scale"
-    who = f"{_capital(task.entity_label)} {case.case_id}"
+    if case.output is not None:
+        text.facts["output"] = case.output
+        unit = f' for "{case.output}"{unit}'
     return f"{who} is at {case.prediction:.2f}{unit}, from a base of {case.base_value:.2f}."
 
 
-def _drivers(text: _Text) -> list[str]:
-    smallest = _SMALLEST[text.case.scale]
+def _drivers(text: _Text) -> tuple[list[CaseDriver], list[str]]:
+    """The drivers that are told, and their sentences: for first, then against."""
+    whole = sum(abs(d.contribution) for d in text.case.drivers)
+    smallest = _SMALLEST.get(text.case.scale, max(_SMALLEST_SHARE * whole, 1e-12))
     raising = [d for d in text.case.drivers if d.contribution >= smallest][:RAISING]
     lowering = [d for d in text.case.drivers if d.contribution <= -smallest][:LOWERING]
     if not raising and not lowering:
-        return [_NOTHING[text.case.scale]]
+        return [], [_NOTHING[text.case.scale]]
     told = []
     if raising:
         parts = [f"{_capital(_value(text, raising[0]))} raises it most, by {_amount(text, raising[0])}"]
@@ -68,7 +84,19 @@ def _drivers(text: _Text) -> list[str]:
     if lowering:
         first = lowering[0]
         told.append(f"{_capital(_value(text, first))} lowers it most, by {_amount(text, first)}.")
-    return told
+    return [*raising, *lowering], told
+
+
+def _together(text: _Text, told: list[CaseDriver]) -> list[str]:
+    """The caveat for the first driver told whose credit is shared with another feature."""
+    for driver in told:
+        if driver.shares_with:
+            text.facts[f"{driver.feature}.shares_with"] = driver.shares_with[0]
+            return [
+                f"{_capital(driver.label)} and {driver.shares_with[0]} move together in the training data, so how their "
+                "credit is divided says little: read them as one."
+            ]
+    return []
 
 
 def _origin(text: _Text) -> list[str]:
@@ -97,14 +125,16 @@ def _value(text: _Text, driver: CaseDriver) -> str:
 def _place(text: _Text, driver: CaseDriver) -> str:
     """How unusual the value is among the training rows, when it is."""
     below, above = driver.lower_share or 0.0, driver.higher_share or 0.0
-    share, word = (below, "higher") if below >= above else (above, "lower")
+    share, word = (below, "highest") if below >= above else (above, "lowest")
     if share < _TELLING_SHARE:
         return ""
-    percent = min(99, int(share * 100))
-    text.facts[f"{driver.feature}.share"] = percent
     whom = f" of the {_plural(text.task.entity_label)} it was trained on" if text.of_whom else ""
     text.of_whom = False
-    return f" ({word} than {percent}%{whom})"
+    if share >= 1:
+        return f" ({'above' if word == 'highest' else 'below'} all{whom or ' of them'})"
+    percent = max(1, math.ceil(round((1 - share) * 100, 6)))
+    text.facts[f"{driver.feature}.share"] = percent
+    return f" (among the {word} {percent}%{whom})"
 
 
 def _amount(text: _Text, driver: CaseDriver) -> str:
@@ -113,6 +143,9 @@ def _amount(text: _Text, driver: CaseDriver) -> str:
         points = round(size * 100)
         text.facts[f"{driver.feature}.points"] = points
         return f"{points} {'point' if points == 1 else 'points'}"
+    if text.case.scale == "value":
+        printed, text.facts[f"{driver.feature}.amount"] = number(size)
+        return printed
     text.facts[f"{driver.feature}.log_odds"] = round(size, 2)
     return f"{size:.2f}"
 

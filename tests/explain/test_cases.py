@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lexsi_ds.explain import cases
+from lexsi_ds.explain import rows
 from lexsi_ds.explain.cases import explain_cases, explain_global
 from lexsi_ds.explain.shap_values import explain_rows, to_scale
 from lexsi_ds.models.bundle import SavedModel
@@ -83,7 +83,7 @@ def test_colours_follow_the_rank_of_the_value_and_words_have_none(model: SavedMo
 def test_many_rows_are_sampled_evenly_along_the_score_and_the_same_each_time(
     model: SavedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cases, "MOST_ROWS", 50)
+    monkeypatch.setattr(rows, "MOST_ROWS", 50)
     frame = loans(500, seed=5, first=1_000)
     found = explain_global(model, frame, "probability")
     assert (found.rows, found.of_rows) == (50, 500)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from lexsi_ds.explain.cases import explain_cases
-from lexsi_ds.explain.wording import case_sentence, number
+from lexsi_ds.explain.wording import NOT_CAUSES, case_sentence, number
 from lexsi_ds.facts import check
 from lexsi_ds.models.engine import CaseDriver, CaseExplanation
 from lexsi_ds.models.task import TaskSpec
@@ -59,12 +59,13 @@ def test_the_reading_of_a_case_word_for_word() -> None:
         TASK,
     )
     assert text == (
-        "Loan 5314 is at 0.71, from a base of 0.13. Lowest balance before the loan of -3,120 CZK (lower than 97% of the "
+        "Loan 5314 is at 0.71, from a base of 0.13. Lowest balance before the loan of -3,120 CZK (among the lowest 3% of the "
         "loans it was trained on) raises it most, by 21 points; months to pay of 48 raises it by 9 points. "
-        'Statement frequency "monthly" lowers it most, by 5 points.'
+        'Statement frequency "monthly" lowers it most, by 5 points. '
+        "The model has learnt what goes together, not what causes it."
     )
     assert facts["balance_min.value"] == -3120
-    assert facts["balance_min.share"] == 97
+    assert facts["balance_min.share"] == 3
     assert facts["balance_min.points"] == 21
     assert (facts["prediction"], facts["base"], facts["case"]) == (0.71, 0.13, "5314")
 
@@ -79,7 +80,8 @@ def test_every_number_of_real_readings_is_among_their_facts(tmp_path: Path, mode
         checked = check(found.summary, found.facts)
         assert checked.removed == ()
         assert checked.text == found.summary
-        assert "caus" not in found.summary
+        assert found.summary.endswith(NOT_CAUSES)
+        assert "caus" not in found.summary.removesuffix(NOT_CAUSES)
         assert (found.summary, found.facts) == case_sentence(found, model.card.task)
 
 
@@ -113,12 +115,13 @@ def test_one_point_is_singular_and_nothing_worth_a_point_is_said_so() -> None:
     text, _ = case_sentence(case(driver("a", 0.0096, 1.0)), TASK)
     assert "by 1 point." in text
     text, _ = case_sentence(case(driver("a", 0.004, 1.0)), TASK)
-    assert text.endswith("No single feature moves it by a point.")
+    assert text.endswith("No single feature moves it by a point." + NOT_CAUSES)
 
 
 def test_a_training_row_is_said_to_be_one() -> None:
     text, _ = case_sentence(case(LOWEST, scored="out_of_fold"), TASK)
-    assert text.endswith("It is a training row (finished loans): this score is out of fold, from models that did not see it.")
+    origin = "It is a training row (finished loans): this score is out of fold, from models that did not see it."
+    assert text.endswith(origin + NOT_CAUSES)
 
 
 def test_the_log_odds_scale_is_named() -> None:

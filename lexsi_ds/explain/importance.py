@@ -1,0 +1,144 @@
+"""Which features matter, by two measures that may disagree: mean |SHAP value|, and what shuffling a feature costs.
+
+The first says how far a feature moves the model, the second how much the model's figure falls on rows that it did not
+see (Breiman 2001; Fisher, Rudin & Dominici 2019). A feature that moves the model without improving it is worth a word.
+Must never shuffle rows for a model that saw them, nor shuffle the columns of one feature apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lexsi_ds.explain.cases import usual_class
+from lexsi_ds.explain.results import Basis, Cohort, FeatureImportance, ImportanceView
+from lexsi_ds.explain.rows import cohort_rows, sample_rows
+from lexsi_ds.explain.scales import check_scale
+from lexsi_ds.explain.shap_values import explain_rows
+from lexsi_ds.explain.targets import Loss, held_out
+from lexsi_ds.models.bundle import SavedModel
+from lexsi_ds.models.figures import Interval
+
+REPEATS = 5
+_SEED = 7
+_Z = 1.959963984540054
+_MOST_SHUFFLED = 2_000
+_WEIGHT = 0.1
+"""Of the strongest feature's measure: what is weaker on both sides is not worth a word."""
+_NEAR = 5
+"""Places that a feature may stand apart in the two orders before it is worth a word."""
+Say = Callable[[dict[str, Any]], None]
+
+
+def importance(
+    model: SavedModel,
+    frame: pd.DataFrame,
+    scale: str,
+    say: Say,
+    *,
+    output: str | None = None,
+    cohort: Cohort | None = None,
+    repeats: int = REPEATS,
+) -> ImportanceView:
+    """Both measures: SHAP over ``frame`` (a cohort of it), shuffling over held-out training rows (the same cohort)."""
+    scale = check_scale(scale, model.card.task.kind)
+    entity, cohort = model.card.task.entity_column, cohort or Cohort()
+    whole = cohort_rows(frame, cohort, entity)
+    rows = sample_rows(model, whole)
+    say({"text": f"Explaining {len(rows):,} of {len(whole):,} rows"})
+    explained = explain_rows(model, rows, output or usual_class(model))
+    sizes = np.abs(explained.on(scale).contributions)
+    loss = held_out(model, cohort, _MOST_SHUFFLED)
+    drops = shuffled(model, loss, repeats, say)
+    mean, spread = sizes.mean(axis=0), _Z * sizes.std(axis=0) / np.sqrt(len(sizes))
+    rank, loss_rank = _ranks(mean), _ranks(np.array([drop.value for drop in drops]))
+    apart = _disagreeing(mean, drops, rank, loss_rank)
+    features = tuple(
+        FeatureImportance(
+            feature=model.features[place].name,
+            label=model.features[place].label,
+            mean_abs=float(mean[place]),
+            mean_abs_interval=Interval(
+                value=float(mean[place]), low=float(max(0.0, mean[place] - spread[place])),
+                high=float(mean[place] + spread[place]),
+            ),
+            loss=drops[place],
+            rank=int(rank[place]),
+            loss_rank=int(loss_rank[place]),
+            disagrees=place in apart,
+        )
+        for place in np.argsort(-mean, kind="stable")
+    )  # fmt: skip
+    basis = Basis(scale=scale, output=explained.words[0], rows=len(rows), of_rows=len(whole),
+                  method=explained.told(scale))  # fmt: skip
+    return ImportanceView(
+        basis=basis, figure=loss.figure, measured=loss.measured, loss_rows=loss.rows, repeats=repeats,
+        features=features, warnings=(*_warnings(features, loss), *loss.warnings),
+    )  # fmt: skip
+
+
+def shuffled(model: SavedModel, loss: Loss, repeats: int, say: Say) -> list[Interval]:
+    """What shuffling each feature costs, with a 95% interval over rows and repeats. One entry a feature."""
+    groups, base = model.encoding.groups, loss.parts(loss.margins(loss.x))
+    found = []
+    for place in range(len(model.encoding.features)):
+        columns = np.flatnonzero(groups == place)
+        rng = np.random.default_rng([_SEED, place])
+        drops = []
+        for _ in range(repeats):
+            x = loss.x.copy()
+            x[:, columns] = x[rng.permutation(loss.rows)][:, columns]
+            drops.append(base - loss.parts(loss.margins(x)))
+        found.append(_interval(np.stack(drops)))
+        say({"done": place + 1, "total": len(model.encoding.features), "text": "Shuffling one feature after the other"})
+    return found
+
+
+def _interval(drops: np.ndarray) -> Interval:
+    """Mean of row parts (repeats, n) with its 95% interval: sampling of rows, and the draw of the shuffle."""
+    repeats, n = drops.shape
+    by_row, by_repeat = drops.mean(axis=0), drops.mean(axis=1)
+    error = by_row.var(ddof=1) / n + (by_repeat.var(ddof=1) / repeats if repeats > 1 else 0.0)
+    value, reach = float(by_row.mean()), float(_Z * np.sqrt(error))
+    return Interval(value=value, low=value - reach, high=value + reach)
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    ranks = np.empty(len(values), dtype=np.int64)
+    ranks[np.argsort(-values, kind="stable")] = np.arange(1, len(values) + 1)
+    return ranks
+
+
+def _disagreeing(mean: np.ndarray, drops: list[Interval], rank: np.ndarray, loss_rank: np.ndarray) -> set[int]:
+    """Features of weight on one measure and of none on the other."""
+    size = max(1, len(mean))
+    top = min(10, max(1, size // 2))
+    least, least_drop = _WEIGHT * mean.max(), _WEIGHT * max(drop.value for drop in drops)
+    moves_only = {
+        i for i in range(size)
+        if rank[i] <= top and mean[i] >= least and drops[i].low <= 0 and loss_rank[i] - rank[i] >= _NEAR
+    }
+    helps_only = {
+        i for i in range(size)
+        if loss_rank[i] <= top and drops[i].value >= least_drop and drops[i].low > 0 and rank[i] - loss_rank[i] >= _NEAR
+    }
+    return moves_only | helps_only
+
+
+def _warnings(features: tuple[FeatureImportance, ...], loss: Loss) -> list[str]:
+    said = []
+    for item in features:
+        if item.disagrees and item.loss.low <= 0:
+            said.append(
+                f"{item.label} is number {item.rank} by mean contribution, yet shuffling it does not lower the {loss.figure} "
+                f"by more than noise: the model leans on it without being better for it, or another feature stands in for it."
+            )
+        elif item.disagrees:
+            said.append(
+                f"{item.label} is number {item.loss_rank} by what shuffling costs but only number {item.rank} by mean "
+                "contribution: it matters much for few rows."
+            )
+    return said
