@@ -86,7 +86,7 @@ def test_a_missing_column_is_refused_by_name_or_counts_as_missing_when_that_is_c
 
 def test_values_of_another_kind_are_refused_with_examples(app: Application, model: ModelCard, fresh: Path) -> None:
     path = _changed(fresh, duration=lambda f: f["duration"].astype(str).where(f.index > 1, "about a year"))
-    with pytest.raises(BadInput, match="2 of 120 values of duration are not a number .'about a year'"):
+    with pytest.raises(BadInput, match=r"2 of 120 values of duration are not a number .'about a year'"):
         app.scoring.file(app.person(), model.id, path)
     scored = app.scoring.file(app.person(), model.id, path, fill_missing=True)
     assert scored.columns.unreadable == {"duration": 2} and any("2 values" in note for note in scored.notes)
