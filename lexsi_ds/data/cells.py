@@ -25,7 +25,7 @@ from lexsi_ds.data.forms import (
     TRUTH,
     moment,
 )
-from lexsi_ds.data.numbers import bare
+from lexsi_ds.data.numbers import bare, overflows
 from lexsi_ds.data.raw_rows import quoted
 
 BATCH = 40
@@ -131,7 +131,8 @@ def _count_once(at: CellTable, table: str, columns: Sequence[TextColumn], *, bar
             trimmed AS (SELECT cell_of, {_trim("cell")} AS t0, n FROM counted),
             shown AS (SELECT cell_of, t0, {text} AS t, n FROM trimmed),
             judged AS (SELECT *, t <> '' AND NOT ({missing}) AS filled, ({missing}) AS word,
-                       strlen(t) < 42 AS short, strlen(t) < 42 AND regexp_full_match(t, '{DATED}') AS dated FROM shown)
+                       strlen(t) < 42 AS short, {overflows('t')} AS huge,
+                       strlen(t) < 42 AND regexp_full_match(t, '{DATED}') AS dated FROM shown)
             SELECT cell_of, {', '.join(parts.values())}, {signs} FROM judged GROUP BY cell_of"""
     ).fetchall()
     result = {c.raw: Forms(dict.fromkeys(parts, 0)) for c in columns}
@@ -148,10 +149,11 @@ def _count_parts() -> dict[str, str]:
         return f"CAST(coalesce(sum(n) FILTER (WHERE {test}), 0) AS BIGINT)"
 
     def matches(pattern: str) -> str:
-        return count(f"CASE WHEN filled AND short THEN regexp_full_match(t, '{_sql(pattern)}') ELSE false END")
+        return count(f"CASE WHEN filled AND short AND NOT huge THEN regexp_full_match(t, '{_sql(pattern)}') ELSE false END")
 
     parts = {
-        "blank": count("t = ''"), "words": count("word"), "filled": count("filled"), "integer": matches(INTEGER),
+        "blank": count("t = ''"), "words": count("word"), "filled": count("filled"),
+        "huge": count("filled AND huge"), "integer": matches(INTEGER),
         "zero": matches(LEADING_ZERO), "long": matches(LONG), "big": matches(BIG), "truth": matches(TRUTH), "phone": matches(PHONE),
         "adorned": matches(ADORNED),
         "worded": matches(r"\d{1,2}\.?[ -]\p{L}{3,12}\.?,?[ -]\d{4}"),

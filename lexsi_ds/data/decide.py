@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from lexsi_ds.data.evidence import Forms, Hints
 from lexsi_ds.data.forms import DATE_FORMS, STYLES, Style, moment
+from lexsi_ds.data.numbers import overflows
 from lexsi_ds.data.plan import Suggestion
 
 _NEARLY = 0.9
@@ -116,6 +117,9 @@ def _why_text(name: str, f: Forms) -> tuple[str, ...]:
     if f.mixed:
         what = "some are in percent and some are not" if "%" in f.mixed else f"amounts are in {' and '.join(filter(None, f.mixed))}"
         return (f"{name} was kept as text: {what}.",)
+    if f.n["huge"] and f.n["huge"] + max(f.n[f"style{i}"] for i in range(len(STYLES))) == f.filled:
+        what = "1 value is" if f.n["huge"] == 1 else f"{f.n['huge']:,} values are"
+        return (f"{name} was kept as text: {what} larger than any number that can be held (1e308).",)
     if f.all("worded"):
         return (f"{name} was kept as text: its dates have names of months that are not English.",)
     return ()
@@ -215,7 +219,7 @@ def _nearly(f: Forms) -> tuple[str, ...]:
     best = max(range(len(STYLES)), key=lambda i: f.n[f"style{i}"])
     if f.n[f"style{best}"] >= least and not f.n["zero"]:
         pattern = STYLES[best].pattern.replace("'", "''").replace("{", "{{").replace("}", "}}")
-        return (f"regexp_full_match({{t}}, '{pattern}')",)
+        return (f"(regexp_full_match({{t}}, '{pattern}') AND NOT {overflows('{t}').replace('{3}', '{{3}}')})",)
     dates = max(DATE_FORMS, key=lambda d: f.n[f"date:{d}"])
     if f.n[f"date:{dates}"] >= least:
         made = moment(_CELL, dates).replace("{", "{{").replace("}", "}}").replace(_CELL, "{t}")

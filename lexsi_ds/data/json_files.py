@@ -14,6 +14,7 @@ from typing import Any
 import duckdb
 
 from lexsi_ds.data.dialect import Dialect, unique_names
+from lexsi_ds.data.json_keys import JsonObject, dumped, keep_repeated
 from lexsi_ds.data.loaded import Limits, Loaded, check_width
 from lexsi_ds.data.raw_rows import Raw, create_rejects, literal, rejects_of, scratch_name
 from lexsi_ds.data.readers import hints_of
@@ -51,9 +52,10 @@ def read_json(
     count = con.execute(f"SELECT count(*) FROM {rows}").fetchone()
     if not count or not count[0]:
         raise BadInput("No object was found in this JSON file.", where=path.name, to_do=_TO_DO)
+    flagged, said = keep_repeated(con, rows)
     paths = _paths(con, rows)
     check_width(path, len(paths), limits)
-    return _typed(con, name, file, rows, paths, options, notes, rejected)
+    return _typed(con, name, file, rows, paths, options, [*notes, *said], rejected, flagged)
 
 
 def _first_mark(path: Path) -> str:
@@ -136,7 +138,7 @@ def _load_whole(con: duckdb.DuckDBPyConnection, shown: Path, path: Path, rows: s
         raise BadInput("This JSON file is too large for its shape.", where=shown.name, to_do=_TO_DO)
     try:
         with path.open(encoding="utf-8-sig") as file:
-            found = json.load(file)
+            found = json.load(file, object_pairs_hook=JsonObject)
     except (ValueError, RecursionError) as error:
         to_do = "Check that it was written completely."
         raise BadInput("This JSON file is broken.", where=shown.name, to_do=to_do) from error
@@ -145,7 +147,7 @@ def _load_whole(con: duckdb.DuckDBPyConnection, shown: Path, path: Path, rows: s
         raise BadInput("There is no table in this JSON file.", where=shown.name, to_do=_TO_DO)
     con.execute(f"CREATE TABLE {rows} (j JSON)")
     for start in range(0, len(table), _BATCH):
-        batch = [json.dumps(row, ensure_ascii=False) for row in table[start : start + _BATCH]]
+        batch = [dumped(row) for row in table[start : start + _BATCH]]
         con.execute(f"INSERT INTO {rows} SELECT CAST(unnest(?) AS JSON)", [batch])
     return notes
 
@@ -223,7 +225,7 @@ def _paths(con: duckdb.DuckDBPyConnection, rows: str) -> list[tuple[str, ...]]:
             GROUP BY k ORDER BY min(r), min(k)"""
     ).fetchall()
     first = con.execute(f"SELECT json_keys(j) FROM {rows} LIMIT 1").fetchone()
-    order = {k: i for i, k in enumerate(first[0] if first else [])}
+    order = {k: i for i, k in enumerate(dict.fromkeys(first[0] if first else []))}
     keys.sort(key=lambda row: order.get(row[0], len(order)))
     found: list[tuple[str, ...]] = []
     for key, nested in keys:
@@ -246,7 +248,7 @@ def _json_path(keys: Sequence[str]) -> str:
 
 def _typed(
     con: duckdb.DuckDBPyConnection, name: str, file: TextFile, rows: str, paths: Sequence[tuple[str, ...]],
-    options: Mapping[str, Any], notes: Sequence[str], rejected: int,
+    options: Mapping[str, Any], notes: Sequence[str], rejected: int, flagged: int,
 ) -> Loaded:  # fmt: skip
     table = scratch_name(con)
     cells = ", ".join(f"json_extract_string(j, {literal(_json_path(p))}) AS c{i}" for i, p in enumerate(paths))
@@ -255,7 +257,7 @@ def _typed(
     con.execute(f"ALTER TABLE {rows}_rejects RENAME TO {table}_rejects")
     names, said = unique_names(["_".join(p).replace(".", "_") if len(p) > 1 else "".join(p) for p in paths])
     dialect = Dialect(",", '"', '"', True, 0, names, (False,) * len(names), False, tuple(said))
-    raw = Raw(table, dialect, file, rejected, rejects_of(table), tuple(notes))
+    raw = Raw(table, dialect, file, rejected, rejects_of(table), tuple(notes), flagged)
     kept = dict(options) | {"keep_empty_rows": True, "keep_below": True}
     loaded = type_raw(con, name, raw, hints_of(options, None, codes_in_text=False), kept)
     loaded.options.update({"format": "json", "encoding": file.encoding})

@@ -1,6 +1,6 @@
 """SQL that turns the text of a number into the number, in a given style; and the number without its sign of currency.
 
-Must never: round, or read a text that is not wholly a number in that style.
+Must never: round, make a number infinite, or read a text that is not wholly a number in that style.
 """
 
 from __future__ import annotations
@@ -31,6 +31,15 @@ def number_sql(text: str, style: Style, *, whole: bool) -> str:
     if style.decimal == ",":
         made = f"replace({made}, ',', '.')"
     pattern = (style.whole if whole else style.pattern).replace("'", "''")
-    return (
-        f"CASE WHEN regexp_full_match({text}, '{pattern}') THEN try_cast({made} AS {'BIGINT' if whole else 'DOUBLE'}) END"
-    )
+    value = f"try_cast({made} AS BIGINT)" if whole else _finite(f"try_cast({made} AS DOUBLE)")
+    return f"CASE WHEN regexp_full_match({text}, '{pattern}') THEN {value} END"
+
+
+def overflows(text: str) -> str:
+    """SQL: whether a text is a number that is larger than any that can be held, such as 1e309."""
+    value = f"try_cast(replace({text}, ',', '.') AS DOUBLE)"
+    return f"(CASE WHEN regexp_matches({text}, '\\d[eE]\\+?\\d{{3}}$') THEN coalesce(isinf({value}), false) ELSE false END)"
+
+
+def _finite(value: str) -> str:
+    return f"nullif(nullif({value}, 'inf'::DOUBLE), '-inf'::DOUBLE)"

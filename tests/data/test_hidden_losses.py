@@ -1,0 +1,43 @@
+"""What other readers lose in silence is kept or said: numbers too large, repeated keys, blanks around words, codes of a sheet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.data.conftest import Importing
+
+
+@pytest.mark.parametrize("body", ["1e309\n2\n3\n4\n", "5\n6,0\n".replace(",", ".") + "-1E400\n7\n"])
+def test_a_number_too_large_to_hold_is_kept_as_it_stands(csv: Importing, body: str) -> None:
+    read = csv("x;y\n" + "".join(f"{line};a\n" for line in body.split()))
+    assert [x for x, _ in read.rows()] == body.split() and read.types()["x"] == "VARCHAR"
+    assert "x was kept as text: 1 value is larger than any number that can be held" in read.notes()
+
+
+def test_a_column_chosen_to_be_a_number_rejects_what_is_too_large(csv: Importing) -> None:
+    read = csv("x,y\n1e309,a\n2.5,b\n1e308,c\n", columns={"0": {"type": "decimal"}})
+    assert [x for x, _ in read.rows()] == [None, 2.5, 1e308] and "1 value of x did not fit" in read.notes()
+    assert read.table()["options"]["flagged"] == 1
+
+
+def test_a_late_number_too_large_does_not_become_infinite(csv: Importing) -> None:
+    read = csv("x\n" + "1.5\n" * 12_000 + "1e999\n")
+    assert read.types() == {"x": "VARCHAR"} and read.rows(sql="SELECT x FROM data ORDER BY rowid DESC LIMIT 1") == [("1e999",)]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.json", '[{"a": 1, "b": "x", "a": 2}, {"a": 3, "b": "y"}]'),
+        ("l.jsonl", '{"a": 1, "b": "x", "a": 2}\n{"a": 3, "b": "y"}\n'),
+        ("w.json", '{"n": 2, "rows": [{"a": 1, "b": "x", "a": 2}, {"a": 3, "b": "y"}]}'),
+    ],
+)
+def test_a_repeated_key_of_an_object_is_said_and_kept(csv: Importing, name: str, content: str) -> None:
+    read = csv(content, name)
+    assert read.rows() == [(1, "x"), (3, "y")] and read.types() == {"a": "BIGINT", "b": "VARCHAR"}
+    assert "Repeated in 1 object: a. The first value was read" in read.notes()
+    assert (read.table()["rejected"], read.table()["options"]["flagged"]) == (0, 1)
+    assert "A KEY IS REPEATED" in Path(read.table()["rejected_path"]).read_text()
