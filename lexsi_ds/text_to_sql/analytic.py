@@ -8,7 +8,7 @@ from typing import Literal
 
 import pandas as pd
 
-from lexsi_ds.text_to_sql import counts_per, followup, negations
+from lexsi_ds.text_to_sql import counts_per, elapsed, followup, negations
 from lexsi_ds.text_to_sql.caveats import caveats_of
 from lexsi_ds.text_to_sql.doubt import NotUnderstood
 from lexsi_ds.text_to_sql.lexicon import Lexicon
@@ -29,7 +29,7 @@ def analytic(
 ) -> Analytic:
     """The query that answers a question. Raises NotUnderstood or Ambiguous."""
     tagged = tag(question, lexicon, names.handle.today)
-    tagged = glossed(tagged)
+    tagged = glossed(replace(tagged, items=elapsed.soften(tagged.items)))
     unknown = _strange(tagged)
     if unknown:
         raise NotUnderstood(unknown, "no table, column, value or known word matches")
@@ -107,8 +107,8 @@ def answer_of(
     """A settled query as an answer: SQL, reading, caveats, chart. Whoever settles a query ends here."""
     logical = settled.query
     main = main_measure(list(logical.measures)) if logical.measures else None
-    repairs = tuple(Evidence(words=a, became=f"{b} (spelling)") for a, b in spellings)
-    spelt = tuple(f"\u201c{a}\u201d was read as \u201c{b}\u201d." for a, b in spellings)
+    repairs = tuple(Evidence(words=a, became=f"{b} (spelling)") for a, b in spellings if a != b)
+    spelt = tuple(f"\u201c{a}\u201d was read as \u201c{b}\u201d." for a, b in spellings if a != b)
     logical, caveats, more = caveats_of(settled, names, query)
     return Analytic(
         sql=write(logical, names),

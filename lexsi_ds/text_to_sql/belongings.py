@@ -63,7 +63,8 @@ def happened(parser: Parser, i: int) -> int:
         text = " ".join(x.text for x in parser.items[i : at + 1])
         parser.draft.filters.append(FilterAsk("done", (parser.items[at],), negated=True, text=text, late=is_late(parser)))
         return at + 1
-    participle = parser.is_named(at, "hint") and parser.items[at].words[0].endswith("ed")
+    participle = parser.is_named(at, "hint", "column") and parser.items[at].words[0].endswith("ed")
+    participle = participle and not parser.is_named(at, "value", "entity")
     participle = participle or (negated and parser.is_named(at, "verb") and not parser.is_named(at, "entity", "value"))
     if not participle or (not negated and parser.kind(i - 1) != "be"):
         return i

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lexsi_ds.knowledge.model import ColumnModel
-from lexsi_ds.text_to_sql import amounts, bosses, day_tests, subqueries, units, value_tests
+from lexsi_ds.text_to_sql import amounts, bosses, day_tests, elapsed_of, subqueries, units, value_tests
 from lexsi_ds.text_to_sql.doubt import NotUnderstood
 from lexsi_ds.text_to_sql.draft import FilterAsk
 from lexsi_ds.text_to_sql.joins import routes
@@ -79,6 +79,8 @@ def _predicates(r: Resolver, ask: FilterAsk) -> list[Predicate]:
         return subqueries.exists(r, ask)
     if ask.kind == "versus":
         return [subqueries.versus(r, ask)]
+    if ask.kind == "elapsed":
+        return [elapsed_of.test(r, ask)]
     if ask.kind in ("filled", "done"):
         return subqueries.filled_or_there(r, ask)
     return [_compare(r, ask)]
@@ -131,20 +133,23 @@ def _key(r: Resolver, ask: FilterAsk) -> Predicate:
 
 def _compare(r: Resolver, ask: FilterAsk) -> Predicate:
     column, ref = _compared_column(r, ask)
-    numeric = r.names.family(column.table, column.name) == "number" or column.stored == "number_text"
+    numeric = r.names.family(column.table, column.name) == "number" or column.stored == "number_text" or bool(ref.until)
     if not numeric or column.role in ("key", "link"):
         raise NotUnderstood((ask.text,), f"{column.label} is not a figure to compare")
-    factor = _factor(ask, column)
+    factor = 1 if ref.until else _factor(ask, column)
     values = tuple(number_text(n * factor) for n in ask.numbers)
     r.note(ask.text, f"{column.table}.{column.name} {ask.test} {' and '.join(values)}")
     said = SAID[ask.test]
-    return Predicate(ref=ref, test=ask.test, values=values, text=f"{column.label} {said} {' and '.join(values)}")  # type: ignore[arg-type]
+    label = "age" if ref.until else column.label
+    return Predicate(ref=ref, test=ask.test, values=values, text=f"{label} {said} {' and '.join(values)}")  # type: ignore[arg-type]
 
 
 def _compared_column(r: Resolver, ask: FilterAsk) -> tuple[ColumnModel, Ref]:
     if ask.column is not None:
         return r.column_of(ask.column, filtering=True)
     table = r.model.table(r.base)
+    if _speaks_of_age(r, ask):
+        return elapsed_of.age(r, Item("age", ask.text))
     own = r.model.of_table(r.base)
     unit = ask.unit
     if unit is not None and units.is_measured(unit.text):
@@ -166,6 +171,15 @@ def _compared_column(r: Resolver, ask: FilterAsk) -> tuple[ColumnModel, Ref]:
     if len(fitting) != 1 or (unit is None and not _plausible(r, fitting[0], ask.numbers)):
         raise NotUnderstood((ask.text,), "it does not say which figure to compare")
     return fitting[0], r.scope.own(fitting[0].name)
+
+
+def _speaks_of_age(r: Resolver, ask: FilterAsk) -> bool:
+    """Whether a bare comparison is one of ages, of people of whom a date of birth is known and no age."""
+    aged = ask.text.casefold().startswith(("older", "younger", "aged")) or (
+        ask.unit is not None and ask.unit.words[:1] in (("year",), ("years",))
+    )
+    known = any(c.label == "age" for c in r.model.of_table(r.base))
+    return aged and not known and bool(elapsed_of.births(r.names, r.base)) and amounts.is_person(r.model.table(r.base))
 
 
 def _plausible(r: Resolver, column: ColumnModel, numbers: tuple[float, ...]) -> bool:

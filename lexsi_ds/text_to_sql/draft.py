@@ -15,7 +15,10 @@ from lexsi_ds.text_to_sql.tagger import Item
 if TYPE_CHECKING:
     from lexsi_ds.text_to_sql.counts_per import CountPer
 
-FilterKind = Literal["value", "segment", "compare", "days", "key", "exists", "versus", "filled", "part", "called", "boss", "done"]
+FilterKind = Literal[
+    "value", "segment", "compare", "days", "key", "exists", "versus", "filled", "part", "called", "boss", "done", "elapsed",
+    "rival", "apart",
+]
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,9 @@ class MeasureAsk:
     """What the target belongs to: "district of the owner"."""
     distinct: bool = False
     cue: str = ""
+    since: Item | None = None
+    """The earlier date of time between two dates; the target is the later one."""
+    unit: str = ""
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,8 @@ class FilterAsk:
     factor: float = 1.0
     noun: Item | None = None
     """Rows named right behind a value: French customers."""
+    unit_name: str = ""
+    """Of time between two dates: what the number counts."""
     among: bool = False
     """Whether "among" stands before it: then it is the whole of a percentage."""
     owned: bool = False
@@ -132,6 +140,8 @@ class Draft:
     """Whether a date is asked for."""
     count_per: CountPer | None = None
     """ "average number of orders per account"."""
+    said_average: bool = False
+    """Whether "on average" belongs to a figure that stands before it."""
     zeros: bool = False
     """Whether those without any count in it."""
     adds: bool = False

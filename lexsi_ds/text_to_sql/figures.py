@@ -25,6 +25,9 @@ def share(parser: Parser, i: int) -> int:
 
 def aggregate(parser: Parser, i: int) -> int:
     kind = parser.kind(i)
+    if kind == "average" and parser.draft.said_average:
+        parser.draft.said_average = False
+        return i + 1
     if kind == "when":
         parser.draft.when = True
         return i + 1

@@ -27,6 +27,11 @@ class Ref(Value):
     alias: str
     table: str
     column: str
+    since: Ref | None = None
+    """An earlier date: then the time from it to this one is meant, in ``unit``."""
+    until: str = ""
+    """A later day: then the full years from this date to it are meant."""
+    unit: str = ""
 
 
 class JoinStep(Value):
@@ -164,5 +169,5 @@ class Logical(Value):
     """Days that restrict the periods shown once changes against the period before are known."""
 
 
-for _made in (JoinStep, Predicate, Sub, Measure, Dimension, Having, Logical):
+for _made in (Ref, JoinStep, Predicate, Sub, Measure, Dimension, Having, Logical):
     _made.model_rebuild()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lexsi_ds.knowledge.model import ColumnModel, TableModel
 from lexsi_ds.knowledge.words import singular
-from lexsi_ds.text_to_sql import amounts, conditions, counts_per, day_tests, ordering, rates, windows_of
+from lexsi_ds.text_to_sql import amounts, conditions, counts_per, day_tests, elapsed_of, ordering, rates, windows_of
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import MeasureAsk
 from lexsi_ds.text_to_sql.lexicon import Sense
@@ -157,6 +157,8 @@ def count_rows(r: Resolver) -> Measure:
 
 def measures_of(r: Resolver, ask: MeasureAsk) -> list[Measure]:
     target = ask.target
+    if ask.unit:
+        return [elapsed_of.measure(r, ask)]
     if target is not None and ask.fn == "count" and target.of("metric") and not target.of("entity", "column"):
         raise NotUnderstood((ask.cue, target.text), f"{target.text} is a figure, not something to count")
     if target is None:

@@ -13,6 +13,7 @@ from lexsi_ds.text_to_sql import (
     bosses,
     clauses,
     day_clauses,
+    elapsed,
     ends,
     figures,
     groups,
@@ -83,6 +84,7 @@ class Parser:
     def run(self) -> Draft:
         rules: tuple[Callable[[int], int], ...] = (
             self.take_window,
+            self.take_elapsed,
             self.take_bands,
             self.take_boss,
             self.take_owning,
@@ -169,6 +171,9 @@ class Parser:
 
     def take_window(self, i: int) -> int:
         return windows.window(self, i)
+
+    def take_elapsed(self, i: int) -> int:
+        return elapsed.clause(self, i)
 
     def take_bands(self, i: int) -> int:
         return windows.bands(self, i)

@@ -15,6 +15,7 @@ from lexsi_ds.text_to_sql import (
     conditions,
     counts_per,
     deals,
+    elapsed_of,
     ordering,
     ranking,
     scales,
@@ -90,7 +91,7 @@ class Resolver:
         self.role_tests: list[Predicate] = []
         """Tests that a role adds: only owners."""
         self.mentioned = frozenset(s.table for item in bases.nouns(self) for s in item.of("entity"))
-        forced = deals.settle_deals(draft, names)
+        forced = deals.settle_deals(draft, names) or elapsed_of.base_of(draft, names)
         self.count_inner: tuple[FilterAsk, ...] = ()
         """What was said of the rows that are counted for each row."""
         if draft.count_per is not None:

@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from lexsi_ds.text_to_sql.logical import JoinStep, Predicate, Ref, Sub
 from lexsi_ds.text_to_sql.sqltext import Names, number_text
-from lexsi_ds.text_to_sql.trees import aggregate, blank_to_null, column_at, table_as, within_days
+from lexsi_ds.text_to_sql.trees import aggregate, blank_to_null, column_at, day_of, table_as, within_days
 
 TESTS: dict[str, type[exp.Binary]] = {
     "=": exp.EQ,
@@ -19,6 +19,9 @@ TESTS: dict[str, type[exp.Binary]] = {
 }
 
 
+SECONDS = {"minute": "60.0", "hour": "3600.0", "day": "86400.0", "week": "604800.0"}
+
+
 class WrittenTests:
     """What a test says of a row."""
 
@@ -28,6 +31,8 @@ class WrittenTests:
     def ref(self, ref: Ref) -> exp.Expr:
         """A column, qualified only where several tables are joined, in its true type."""
         column = column_at(ref.column, ref.alias if self.qualified else None)
+        if ref.since is not None or ref.until:
+            return self.elapsed(ref)
         how = self.names.column(ref.table, ref.column)
         if how.stored == "native":
             return column
@@ -37,6 +42,25 @@ class WrittenTests:
             parsed = exp.Anonymous(this="try_strptime", expressions=[column, exp.Literal.string(how.date_format)])
             return exp.Cast(this=parsed, to=exp.DataType.build("date"))
         return exp.TryCast(this=column, to=exp.DataType.build("date"))
+
+    def elapsed(self, ref: Ref) -> exp.Expr:
+        """The time between two dates, or the full years up to a day."""
+        later = self.ref(ref.model_copy(update={"since": None, "until": "", "unit": ""}))
+        if ref.since is None:
+            return exp.Anonymous(this="date_sub", expressions=[exp.Literal.string("year"), later, day_of(ref.until)])
+        earlier = self.ref(ref.since)
+        if ref.unit == "day" and not (self._timed(ref) or self._timed(ref.since)):
+            return exp.Anonymous(this="date_diff", expressions=[exp.Literal.string("day"), earlier, later])
+        seconds = exp.Sub(
+            this=exp.Anonymous(this="epoch", expressions=[later]), expression=exp.Anonymous(this="epoch", expressions=[earlier])
+        )
+        return exp.Div(this=exp.Paren(this=seconds), expression=exp.Literal.number(SECONDS[ref.unit]))
+
+    def _timed(self, ref: Ref) -> bool:
+        """Whether a date has a time of day."""
+        table = self.names.handle.table(ref.table)
+        column = table.column(ref.column) if table else None
+        return column is not None and "TIMESTAMP" in column.type.upper()
 
     def predicate(self, predicate: Predicate) -> exp.Expr:
         """A test as a boolean expression."""
@@ -117,6 +141,8 @@ class WrittenTests:
 
     def literal(self, ref: Ref, value: str) -> exp.Expr:
         """A value in the column's type."""
+        if ref.since is not None or ref.until:
+            return exp.Literal.number(value)
         family = self.names.family(ref.table, ref.column)
         if self.names.column(ref.table, ref.column).stored == "number_text" or family == "number":
             return exp.Literal.number(value)
