@@ -22,7 +22,7 @@ def loans(n: int = 300, seed: int = 0, first: int = 1) -> pd.DataFrame:
     frame["email"] = [f"person{i}@example.com" for i in range(first, first + n)]
     margin = -0.3 - 0.002 * (frame["balance & co"] - 2000) + 0.5 * frame["card"]
     frame["y"] = (rng.random(n) < 1 / (1 + np.exp(-margin))).astype(int)
-    frame["amount"] = (3 * frame["balance & co"] + 500 * frame["card"] + rng.normal(0, 300, n)).round(2)
+    frame["amount"] = (3 * frame["balance & co"] + 500 * frame["card"] + rng.normal(0, 1200, n)).round(2)
     frame["status"] = np.where(rng.random(n) < 0.1, "D", "C")
     return frame
 

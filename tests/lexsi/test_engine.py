@@ -159,7 +159,7 @@ def test_every_row_is_scored_out_of_fold_where_the_task_needs_it(make_engine, pl
 def test_amounts(engine: LexsiEngine, platform: FakePlatform) -> None:
     frame = loans().drop(columns="y")
     ref, card = engine.train(frame, amount_task(), run_id=RUN)
-    assert card.chosen.main.value > 0.9 and card.baseline.model_type == "Linear"
+    assert card.chosen.main.value > 0.6 and card.baseline.model_type == "Linear"
     assert platform.sent("users/create_project")[0].body["project_type"] == "regression"
     scores = read_frame(engine.predict(ref, running()).path)
     assert scores["probability"].isna().all() and scores["prediction"].is_monotonic_decreasing
