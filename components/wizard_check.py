@@ -15,7 +15,7 @@ from lexsi_ds.application import Application
 from lexsi_ds.data.plan import Preview, ReadPlan
 from lexsi_ds.services.access import Actor
 
-ENCODINGS = ["utf-8", "utf-8-sig", "utf-16", "cp1250", "cp1252", "latin-1", "iso8859-2"]
+ENCODINGS = ["utf-8", "utf-8-sig", "utf-16", "cp1250", "cp1252", "latin-1", "iso8859-2", "cp852", "cp1251", "koi8_r", "cp866"]
 CHOICES: dict[str, tuple[str, dict[Any, str]]] = {
     "delimiter": ("Delimiter", {",": "Comma", ";": "Semicolon", "\t": "Tab", "|": "Pipe", " ": "Space", ":": "Colon"}),
     "encoding": ("Encoding", {e: e for e in ENCODINGS}),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from charset_normalizer import from_bytes
 
-from lexsi_ds.data.code_pages import EUROPEAN, european
+from lexsi_ds.data.code_pages import EUROPEAN, cyrillic, european, rival
 from lexsi_ds.errors import BadInput
 
 _CHUNK = 4 << 20
@@ -87,7 +87,7 @@ def prepare(path: Path, scratch: Path, encoding: str | None = None) -> TextFile:
     if known in (None, "utf-8", "utf-8-sig") and not scan.valid_utf8 and _is_mostly_utf8(bytes(scan.foreign)):
         return _rewrite(path, scratch, known or "utf-8", scan, mend=True)
     if known is not None:
-        return _rewrite(path, scratch, known, scan)
+        return _rewrite(path, scratch, known, scan, chosen=True)
     return _rewrite(path, scratch, guess_encoding(bytes(scan.foreign)), scan)
 
 
@@ -122,8 +122,11 @@ def guess_encoding(sample: bytes) -> str:
     letters = re.sub(rb"[\x00-\x7f]+", b"", sample)
     if len(set(letters)) <= 2:  # too little for other alphabets
         return european(letters)
+    whole = _in_words(sample)
     best = from_bytes(sample, cp_isolation=_CANDIDATES).best()
-    if best is None or best.encoding in EUROPEAN or (best.encoding in _WHOLE_WORDS and not _in_words(sample)):
+    if whole and (best is None or best.encoding in (*EUROPEAN, "cp1251")) and (page := cyrillic(letters)):
+        return page
+    if best is None or best.encoding in EUROPEAN or (best.encoding in _WHOLE_WORDS and not whole):
         return european(letters)
     return best.encoding
 
@@ -192,7 +195,7 @@ def _scan(path: Path) -> _Scan:
     return scan
 
 
-def _rewrite(path: Path, scratch: Path, encoding: str, scan: _Scan, *, mend: bool = False) -> TextFile:
+def _rewrite(path: Path, scratch: Path, encoding: str, scan: _Scan, *, mend: bool = False, chosen: bool = False) -> TextFile:
     """A copy in UTF-8 with ``\\n`` as line end. Single bytes that the encoding does not know fall back to Latin-1; with
     ``mend``, bytes that are wrong in a file of UTF-8 become �."""
     copy = scratch / f"{len(list(scratch.iterdir()))}.utf8"
@@ -223,6 +226,9 @@ def _rewrite(path: Path, scratch: Path, encoding: str, scan: _Scan, *, mend: boo
     notes = []
     if not encoding.startswith("utf"):
         notes.append(f"Read as {encoding}, a guess from its letters; if some look wrong, choose the encoding.")
+        if not chosen and (found := rival(bytes(scan.foreign), encoding)):
+            page, here, there = found
+            notes.append(f"The letters are too few to be sure: “{here}” would be “{there}” as {page}. Choose the right encoding.")
     if mend:
         notes.append(
             f"{marks:,} place{'s are' if marks > 1 else ' is'} no UTF-8 (the first on line {first:,}) and shown as �; "
