@@ -90,6 +90,7 @@ class Application:
         self.drafts = Drafts(self.catalog, self.findings, self.artifacts)
         self.background = Background()
         self.connectors = Connectors(settings, self.store, self.pool, self.catalog)
+        self.connectors.register_bucket = self.engine.platform.register_bucket if self.engine.platform else None
         self.answering = Answering(
             settings, self.sql, self.engine, self.models, self.explanations, self.connectors, relations=self.relations,
             datasets=self.datasets, semantics=self.semantics,

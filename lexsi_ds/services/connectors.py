@@ -7,6 +7,7 @@ process's memory and goes to the connector's worker over its private pipe. Must 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from pydantic import SecretStr
@@ -25,6 +26,7 @@ from lexsi_ds.services.connector_info import ConnectorInfo, SourceTableInfo, inf
 from lexsi_ds.services.connector_tables import ConnectorTables, TableName, wanted_of
 from lexsi_ds.services.connector_worker import Connection, ConnectorWorker
 from lexsi_ds.services.importer import Tell
+from lexsi_ds.services.platform_connector import PlatformId, RegisterBucket, platform_id_of
 from lexsi_ds.settings import Settings
 from lexsi_ds.store.connectors import ConnectorRecord, ConnectorRows
 from lexsi_ds.store.db import Store
@@ -38,6 +40,8 @@ class Connectors:
         self._catalog, self._rows, self._sources = catalog, ConnectorRows(store), Sources(store)
         self._worker = ConnectorWorker(settings, pool)
         self._tables = ConnectorTables(settings, store, pool, self._worker)
+        self.register_bucket: RegisterBucket | None = None
+        """Set where the Lexsi platform is configured."""
 
     # -- setting up --------------------------------------------------------------------------------------------
 
@@ -104,6 +108,13 @@ class Connectors:
             VAULT.forget(connector_id)
             raise
         return info_of(record)
+
+    def platform_id(self, actor: Actor, connector_id: str, *, cancel: Cancel | None = None) -> PlatformId:
+        """The connector's id on the Lexsi platform where that is configured, and what to say of it."""
+        actor.need("datasets:write")
+        record = self._record(actor, connector_id)
+        secrets = partial(VAULT.secrets, record.id, record.variables)
+        return platform_id_of(self.register_bucket, record.id, record.kind, record.config, secrets, cancel)
 
     def test_connection(self, actor: Actor, connector_id: str, *, cancel: Cancel | None = None) -> ConnectorInfo:
         """Open the connector now and look at its rights again. Raises BadInput with what is wrong."""

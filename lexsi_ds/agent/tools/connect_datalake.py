@@ -49,11 +49,13 @@ def _run(args: ConnectDatalakeArgs, ctx: AgentContext) -> ToolResult:
         ctx.connectors.delete(ctx.actor, connector.id)
         raise
     ctx.take(handle)
+    known = ctx.connectors.platform_id(ctx.actor, connector.id, cancel=ctx.cancel)
     return ToolResult(
         ok=True,
-        summary=_observation(handle, args.mode)[:SUMMARY_CAP],
+        summary=_observation(handle, args.mode, known.said)[:SUMMARY_CAP],
         payload={
             "connector_id": connector.id,
+            "lexsi_connector_id": known.id,
             "mode": args.mode,
             "views": [
                 {"name": t.name, "rows": t.rows, "columns": [{"name": c.name, "type": c.type} for c in t.columns]}
@@ -64,10 +66,10 @@ def _run(args: ConnectDatalakeArgs, ctx: AgentContext) -> ToolResult:
     )
 
 
-def _observation(handle: DatasetHandle, mode: str) -> str:
+def _observation(handle: DatasetHandle, mode: str, known: str) -> str:
     how = "copied" if mode == "ingest" else "read in place"
     lines = [
-        f"Connector {handle.source_id} (local connector id: the Lexsi platform is not configured). It is the active data set now.",
+        f"Connector {handle.source_id} ({known}). It is the active data set now.",
         f"Bound views ({how}):",
     ]
     for table in handle.tables:
