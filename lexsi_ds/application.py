@@ -19,6 +19,7 @@ from lexsi_ds.agent.context import Knowledge, Review
 from lexsi_ds.data.handle import DatasetHandle, SourceKind
 from lexsi_ds.data.sql import SqlRunner
 from lexsi_ds.errors import BadInput, NotFound
+from lexsi_ds.explain.explainer import Explainer
 from lexsi_ds.jobs.background import Background, Task
 from lexsi_ds.jobs.pool import Pool, get_pool
 from lexsi_ds.jobs.runs import RunRegistry
@@ -37,6 +38,9 @@ from lexsi_ds.services.explanations import Explanations
 from lexsi_ds.services.exports import Exports
 from lexsi_ds.services.finding import Finding
 from lexsi_ds.services.findings import Findings
+from lexsi_ds.services.model_backtests import Backtests
+from lexsi_ds.services.model_comparison import ModelComparisons
+from lexsi_ds.services.model_overrides import Overrides
 from lexsi_ds.services.model_registry import Registry
 from lexsi_ds.services.model_scoring import Scoring
 from lexsi_ds.services.model_training import Training
@@ -84,9 +88,14 @@ class Application:
         self.comparisons = Comparisons(self.catalog, self.sql, self.datasets.stats)
         self.artifacts = Artifacts(self.store, settings.home)
         self.exports = Exports(self.store, settings.home, self.pool, self.artifacts)
-        self.explanations = Explanations(self.models, self.engine, settings.home / "explanations")
+        self.explanations = Explanations(
+            self.models, self.engine, settings.home / "explanations", Explainer(self.pool, settings)
+        )
         self.scoring = Scoring(self.models, self.engine, self.catalog, self.sql, self.explanations)
         self.training = Training(self.models, self.engine, self.sql)
+        self.model_comparisons = ModelComparisons(self.models, self.pool)
+        self.backtests = Backtests(self.store, self.models, self.catalog, self.sql, self.pool, settings.home)
+        self.overrides = Overrides(self.store, self.models)
         self.drafts = Drafts(self.catalog, self.findings, self.artifacts)
         self.background = Background()
         self.connectors = Connectors(settings, self.store, self.pool, self.catalog)

@@ -7,7 +7,9 @@ call a difference unfair: what is fair is a person's to say.
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -53,21 +55,20 @@ def fairness(model: SavedModel, name: str, threshold: float | None = None) -> Fa
     if model.card.task.kind == "binary":
         at = model.card.threshold.value if threshold is None else threshold
     groups = _groups(column(training, name))
-    counts = pd.Series(groups).value_counts()
-    large = [g for g in counts.index if counts[g] >= LEAST_ROWS][:_MOST_GROUPS]
-    small = tuple(str(g) for g in counts.index if g not in large)
+    counts = Counter(groups.tolist())
+    large = [g for g, rows in counts.most_common() if rows >= LEAST_ROWS][:_MOST_GROUPS]
+    small = tuple(str(g) for g in counts if g not in large)
     if len(large) < 2:
-        raise BadInput(
-            f"{name} has no two groups of {LEAST_ROWS} rows or more.", where=name, to_do="Choose another column."
-        )
+        told = f"{name} has no two groups of {LEAST_ROWS} rows or more: nothing is compared."
+        return Fairness(column=name, threshold=at, groups=(), differences={}, small=small, sentences=(told,))
     judged = judge(model, at)
     here = np.isin(groups, large)
-    by_group = _measure(judged.only(here), groups[here]).by_group
+    by_group: Any = _measure(judged.only(here), groups[here]).by_group
     draws = {g: resampled(judged.only(groups == g), number) for number, g in enumerate(large)}
     positives = _events(model, training)
     listed = tuple(
         GroupFigures(
-            group=str(g), rows=int(counts[g]), positives=int(positives[groups == g].sum()),
+            group=str(g), rows=counts[g], positives=int(positives[groups == g].sum()),
             figures={n: _ends(float(by_group.loc[g, n]), draws[g][n]) for n in judged.metrics},
         )
         for g in large
@@ -87,7 +88,7 @@ def _measure(judged: Judged, groups: np.ndarray) -> MetricFrame:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return MetricFrame(
-            metrics=judged.metrics, y_true=judged.y, y_pred=judged.answers,
+            metrics=dict(judged.metrics), y_true=judged.y, y_pred=judged.answers,
             sensitive_features=pd.Series(groups, dtype=object),
         )  # fmt: skip
 

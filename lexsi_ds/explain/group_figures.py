@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from fairlearn.metrics import false_positive_rate, selection_rate, true_positive_rate
@@ -18,6 +19,7 @@ from lexsi_ds.explain.targets import outcomes
 from lexsi_ds.models.bundle import SavedModel
 
 RESAMPLES = 500
+_NONE_FLAGGED: Any = 0.0
 Metric = Callable[..., float]
 
 
@@ -51,7 +53,7 @@ def judge(model: SavedModel, threshold: float | None) -> Judged:
         "share flagged": partial(selection_rate, pos_label=1),
         "true positive rate": partial(true_positive_rate, pos_label=1),
         "false positive rate": partial(false_positive_rate, pos_label=1),
-        "precision": partial(precision_score, zero_division=0.0),
+        "precision": partial(precision_score, zero_division=_NONE_FLAGGED),
         "accuracy": accuracy_score,
         "share with the outcome": _share_of_ones,
     })  # fmt: skip

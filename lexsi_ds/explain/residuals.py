@@ -5,6 +5,8 @@ Must never show residuals of rows that the scoring model trained on.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.stats import spearmanr
 
@@ -68,7 +70,7 @@ def _mean(errors: np.ndarray) -> Interval:
 
 def _warnings(predicted: np.ndarray, errors: np.ndarray, bins: tuple[ResidualBin, ...]) -> tuple[str, ...]:
     said = []
-    grows = float(spearmanr(predicted, np.abs(errors)).statistic) if len(errors) > 50 else 0.0
+    grows = _rank_correlation(predicted, np.abs(errors)) if len(errors) > 50 else 0.0
     if grows >= _TELLING:
         said.append("Errors grow with the prediction: one width of interval for all rows is too narrow for the large ones.")
     off = [b for b in bins if b.mean.low > 0 or b.mean.high < 0]
@@ -77,3 +79,8 @@ def _warnings(predicted: np.ndarray, errors: np.ndarray, bins: tuple[ResidualBin
             f"In {len(off)} of {len(bins)} bands of the prediction the mean residual is not 0: the model is systematically off."
         )
     return tuple(said)
+
+
+def _rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
+    found: Any = spearmanr(first, second)
+    return float(np.nan_to_num(found.statistic))

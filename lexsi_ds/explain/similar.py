@@ -73,4 +73,8 @@ def _outcome(task: TaskSpec, value: Any) -> Any:
 
 
 def _scored(value: Any) -> float | None:
-    return None if value is None or not np.isscalar(value) or value != value else float(value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return None if number != number else number

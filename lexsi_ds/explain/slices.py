@@ -162,7 +162,8 @@ def _p_value(inside: np.ndarray, rest: np.ndarray) -> float:
     """Welch's test that the error inside is larger."""
     if inside.std() == 0 and rest.std() == 0:
         return 1.0
-    return float(ttest_ind(inside, rest, equal_var=False, alternative="greater").pvalue)
+    found: Any = ttest_ind(inside, rest, equal_var=False, alternative="greater")
+    return float(found.pvalue)
 
 
 def _sentence(holding: list[Slice], tested: list[Slice], name: str) -> str:

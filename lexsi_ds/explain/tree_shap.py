@@ -68,7 +68,7 @@ def woodelf_pairs(booster: Any, x: np.ndarray, groups: np.ndarray) -> np.ndarray
         from woodelf import WoodelfExplainer
 
         explainer = WoodelfExplainer(booster)
-        found = explainer.shap_interaction_values(
+        found: Any = explainer.shap_interaction_values(
             frame, as_df=True, exclude_zero_contribution_features=True, include_interaction_with_itself=False,
             verbose=False,
         )

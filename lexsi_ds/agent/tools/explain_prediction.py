@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 import pyarrow as pa
@@ -11,14 +12,17 @@ from pydantic import Field
 
 from lexsi_ds.agent.tools.base import FunctionTool, ToolArgs, ToolResult, ToolSpec, refuse
 from lexsi_ds.agent.tools.predict import model_of, top_rows
-from lexsi_ds.errors import LexsiError, Stopped
+from lexsi_ds.errors import LexsiError, Stopped, WorkerFailed
 from lexsi_ds.explain.wording import case_sentence
 from lexsi_ds.facts import FactValue, facts_of
 from lexsi_ds.models.card import ModelCard
 from lexsi_ds.models.engine import CaseExplanation, ModelRef
+from lexsi_ds.models.frames import entity_keys
 
 if TYPE_CHECKING:
     from lexsi_ds.agent.context import AgentContext, Kept
+
+_T = TypeVar("_T")
 
 
 class ExplainPredictionArgs(ToolArgs):
@@ -45,23 +49,21 @@ def _run(args: ExplainPredictionArgs, ctx: AgentContext) -> ToolResult:
     rows, missing = _rows(wanted, card, kept, ctx)
     failures = [{"case_id": c, "error": f"no {card.task.entity_label} {c} in the rows of this model"} for c in missing]
     cases, failed = _explain(ref, card, rows, args, ctx)
-    ctx.cache["last_xai_failures"] = [*failures, *failed]
-    ctx.cache["last_xai"] = [
-        {"case_id": c.case_id, "shap_values": {d.feature: d.margin for d in c.drivers}, "summary": c.summary}
-        for c in cases
-    ]
+    similar, alone = _similar(ref, rows, cases, card, args, ctx)
+    failures = [*failures, *failed, *alone]
+    ctx.cache["last_xai_failures"] = failures
+    ctx.cache["last_xai"] = [_kept(case, similar) for case in cases]
     ctx.cache |= {"_cases": cases, "_card": card, "_model_ref": ref}
-    similar = ctx.engine.similar(ref, rows, cancel=ctx.cancel) if args.include_similar and len(rows) else None
     if not cases:
         return refuse(
-            f"No case could be explained: {'; '.join(f['error'] for f in ctx.cache['last_xai_failures'])}"[:1900]
+            f"No case could be explained: {'; '.join(f['error'] for f in failures)}"[:1900]
         )
     payload = {"model_id": card.id, "scale": cases[0].scale, "cases": [c.model_dump(mode="json") for c in cases]}
-    if similar is not None:
-        payload["similar"] = {c.case_id: s for c, s in zip(cases, similar, strict=True)}
+    payload |= {"failures": failures} if failures else {}
+    payload |= {"similar": similar} if similar else {}
     return ToolResult(
         ok=True,
-        summary=_observation(cases, ctx.cache["last_xai_failures"]),
+        summary=_observation(cases, failures),
         payload=payload,
         meta={"facts": _facts(cases, ctx), "cases": len(cases)},
     )
@@ -114,21 +116,61 @@ def _explain(
 ) -> tuple[list[CaseExplanation], list[dict[str, str]]]:
     if not len(rows):
         return [], []
-    try:
-        cases = ctx.engine.explain(ref, rows, cancel=ctx.cancel, tell=ctx.tell)
-    except Stopped:
-        raise
-    except LexsiError as error:
-        return [], [{"case_id": "all", "error": str(error)}]
+    cases, failures = _each(rows, card, lambda part: ctx.engine.explain(ref, part, cancel=ctx.cancel, tell=ctx.tell))
     if not args.include_summary:
-        return list(cases), []
+        return [case.model_copy(update={"summary": None, "facts": {}}) for case in cases], failures
     facts: dict[str, FactValue] = ctx.cache.setdefault("_case_facts", {})
     told = []
     for case in cases:
         sentence, said = case_sentence(case, card.task)
         facts |= {f"{case.case_id}.{name}": value for name, value in said.items()}
         told.append(case.model_copy(update={"summary": sentence}))
-    return told, []
+    return told, failures
+
+
+def _each(
+    rows: pd.DataFrame, card: ModelCard, work: Callable[[pd.DataFrame], Sequence[_T]]
+) -> tuple[list[_T], list[dict[str, str]]]:
+    """What the work gives for all rows at once; where that fails, row by row, with what kept each failing row from it."""
+    try:
+        return list(work(rows)), []
+    except Stopped:
+        raise
+    except LexsiError as error:
+        if len(rows) == 1 or isinstance(error, WorkerFailed):
+            ids = rows[card.task.entity_column].astype(str)
+            return [], [{"case_id": case, "error": str(error)} for case in ids]
+    done: list[_T] = []
+    failures: list[dict[str, str]] = []
+    for place in range(len(rows)):
+        found, failed = _each(rows.iloc[[place]].reset_index(drop=True), card, work)
+        done += found
+        failures += failed
+    return done, failures
+
+
+def _similar(
+    ref: ModelRef, rows: pd.DataFrame, cases: list[CaseExplanation], card: ModelCard, args: ExplainPredictionArgs,
+    ctx: AgentContext,
+) -> tuple[dict[str, list[dict[str, Any]]], list[dict[str, str]]]:
+    """Training rows like each explained case, by case id; and why there are none, where that could not be done."""
+    if not args.include_similar or not cases:
+        return {}, []
+    known = {case.case_id for case in cases}
+    part = rows.loc[[key in known for key in entity_keys(rows.loc[:, card.task.entity_column])]]
+    try:
+        found = ctx.engine.similar(ref, part, cancel=ctx.cancel)
+    except Stopped:
+        raise
+    except LexsiError as error:
+        return {}, [{"case_id": case.case_id, "error": f"no similar cases: {error}"} for case in cases]
+    return {case.case_id: near for case, near in zip(cases, found, strict=True)}, []
+
+
+def _kept(case: CaseExplanation, similar: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    kept: dict[str, Any] = {"case_id": case.case_id, "shap_values": {d.feature: d.margin for d in case.drivers}}
+    kept |= {"summary": case.summary} if case.summary is not None else {}
+    return kept | ({"similar": similar[case.case_id]} if case.case_id in similar else {})
 
 
 def _facts(cases: list[CaseExplanation], ctx: AgentContext) -> dict[str, FactValue]:
@@ -152,7 +194,8 @@ def _observation(cases: list[CaseExplanation], failures: list[dict[str, str]]) -
         drivers = "; ".join(f"{d.label}={_short(d.value)} ({d.contribution:+.3f})" for d in case.drivers[:3])
         lines.append(f"{case.case_id} | {case.prediction:.3f} | {drivers}")
     if failures:
-        lines.append(f"{len(failures)} cases could not be explained: {', '.join(f['case_id'] for f in failures)}")
+        listed = "; ".join(f"{f['case_id']} ({f['error'][:80]})" for f in failures[:5])
+        lines.append(f"{len(failures)} could not be explained: {listed}{' …' if len(failures) > 5 else ''}")
     return "\n".join(lines)[:1990]
 
 
