@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pandas as pd
 
 from lexsi_ds.knowledge.model import Condition, Outcome, SemanticModel
-from lexsi_ds.text_to_sql import predict_form, predict_options
+from lexsi_ds.text_to_sql import horizon_ask, predict_form, predict_options, task_owner
 from lexsi_ds.text_to_sql.cues import EXPLAIN_LEADS, EXPLAIN_WORDS, NEXT_WORDS, PREDICT_CUES, STRONG, WEAK
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.lexicon import Lexicon
@@ -27,13 +27,19 @@ _RISK_WORDS = ("risk", "worr", "danger", "vulnerable", "endanger", "watch", "thr
 def prediction(question: str, lexicon: Lexicon, names: Names, *, forced: bool) -> TaskDraft | Clarify | None:
     """The prediction that a question asks for, or the question which is meant; None when it asks for none. Raises when a part
     of it means nothing."""
-    form = predict_form.read(question, lexicon, names)
+    form = horizon_ask.read(question, lexicon, names) or predict_form.read(question, lexicon, names)
     if form is not None:
         return form
     tagged = tag(question, lexicon, names.handle.today, PREDICT_CUES)
     if not forced and not _predicts(tagged):
         return None
+    other = task_owner.reworded(question, lexicon, names)
+    if isinstance(other, tuple):
+        asked = prediction(other[0], lexicon, names, forced=forced)
+        return asked.model_copy(update={"question": question, "rows_of": other[1]}) if isinstance(asked, TaskDraft) else asked
     outcome, named = _outcome(tagged, lexicon.model, forced=forced)
+    if isinstance(other, Clarify):
+        return other
     if outcome is not None:
         return _Reader(tagged, outcome, names, named=named).read(question)
     spoken = {i.words[0] for i in tagged.items if i.kind == STRONG}

@@ -23,6 +23,9 @@ def own_reason(scene: Scene, column: ColumnModel, filled: Filled | None) -> Reas
     general = general_reason(column)
     if general is not None:
         return general
+    if scene.window is not None:
+        return _of_now(scene, column) or (("date", "A raw date would tie the model to the calendar.", False)
+                                          if column.role == "time" else _shape_reason(scene, column))  # fmt: skip
     after = filled.after_outcome() if filled else None
     if after is not None:
         return "post_outcome", after, False
@@ -47,13 +50,13 @@ def general_reason(column: ColumnModel) -> Reason | None:
     return None
 
 
+def _protected(column: ColumnModel) -> Reason:
+    return "protected", f"{column.label.capitalize()} is a protected attribute: kept for fairness tests, not for the score.", True
+
+
 def _shape_reason(scene: Scene, column: ColumnModel) -> Reason | None:
     if column.protected and not scene.is_approved(column):
-        return (
-            "protected",
-            f"{column.label.capitalize()} is a protected attribute: kept for fairness tests, not for the score.",
-            True,
-        )
+        return _protected(column)
     rows = scene.model.table(column.table).rows
     if column.distinct == 0 and column.nulls >= rows > 0:
         return "all_null", "It has no values.", False
@@ -65,16 +68,20 @@ def _shape_reason(scene: Scene, column: ColumnModel) -> Reason | None:
     return None
 
 
-def undated(scene: Scene, table: TableModel, column: ColumnModel) -> Reason | None:
-    """Why a column of a table without a usable date is no feature."""
+def _of_now(scene: Scene, column: ColumnModel) -> Reason | None:
+    """Of a task with one cut-off for all rows: a column without a date of its own is as it is now, not as it was then."""
     if scene.is_approved(column):
         return None
     if column.protected:
-        return (
-            "protected",
-            f"{column.label.capitalize()} is a protected attribute: kept for fairness tests, not for the score.",
-            True,
-        )
+        return _protected(column)
+    said = column.label[:1].upper() + column.label[1:]
+    return "undated", f"{said}: nothing says when it was last written, so nothing proves that it was so at the cut-off.", True
+
+
+def undated(scene: Scene, table: TableModel, column: ColumnModel) -> Reason | None:
+    """Why a column of a table without a usable date is no feature."""
+    if scene.window is not None or scene.is_approved(column) or column.protected:
+        return _of_now(scene, column)
     when = scene.moment if scene.dated else f"the outcome, and no {scene.noun} has a date"
     said = column.label[:1].upper() + column.label[1:]
     return (

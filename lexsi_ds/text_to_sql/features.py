@@ -18,6 +18,9 @@ from lexsi_ds.text_to_sql.task_scene import CUTOFF, ROWS, Ancestor, Plan, Scene,
 def own_features(scene: Scene, plan: Plan, filled: dict[str, Filled]) -> None:
     """Features from the entity's own columns."""
     for column in scene.model.of_table(scene.entity.name):
+        if scene.window is not None and column.name == scene.entity.time and not column.nulls:
+            plan.features.append(_age(scene, column))
+            continue
         reason = own_reason(scene, column, filled.get(column.name))
         if reason is not None:
             plan.leave_out(column, *reason[:2], approvable=reason[2])
@@ -25,6 +28,15 @@ def own_features(scene: Scene, plan: Plan, filled: dict[str, Filled]) -> None:
         value = scene.names.read(ROWS, column.table, column.name)
         expression = scene.names.read(column.table, column.table, column.name)
         plan.features.append(_feature(scene, column, column.name, column.label, value, expression))
+
+
+def _age(scene: Scene, column: ColumnModel) -> Selected:
+    """Of a task with one cut-off for all rows: days since the row's own date, which every row has before it."""
+    name, label = f"{scene.entity.name}_age_days", f"days from {column.label} to the cut-off"
+    days = f"date_diff('day', {scene.names.read(ROWS, column.table, column.name)}, {ROWS}.{CUTOFF})"
+    said = f"date_diff('day', {scene.names.raw(column.table, column.name)}, {CUTOFF})"
+    feature = FeatureDef(name=name, label=label, kind="numeric", unit="days", expression=said, tables=(column.table,))
+    return Selected(feature, f"{days} AS {ident(name)}")
 
 
 def kind_of(names: Names, column: ColumnModel) -> FeatureKind:
@@ -103,7 +115,7 @@ def _by_path(scene: Scene, known: list[Ancestor], name: str) -> list[Ancestor]:
 def ancestor_features(scene: Scene, plan: Plan, ancestor: Ancestor, late: int) -> None:
     """Features from a table that rows point to. ``late`` rows of the entity have an ancestor dated after their cut-off."""
     table, added = ancestor.table, False
-    dated = scene.dated and table.time is not None
+    dated = scene.cutoff is not None and table.time is not None
     for column in scene.model.of_table(table.name):
         if column.role in ("key", "link"):
             continue

@@ -156,7 +156,7 @@ def _values(scene: Scene, history: History, columns: Sequence[ColumnModel], quer
     classes = [c for c in columns if c.role == "category" and 2 <= c.distinct <= _MOST_CLASSES]
     if not classes:
         return {}
-    rows = rows_cte(scene, (), score=True)
+    rows = rows_cte(scene, (), score=False)
     counted = [
         f"SELECT {n} AS c, CAST({scene.names.raw(history.table.name, c.name)} AS VARCHAR) AS v, count(*) AS n"
         f" FROM {ROWS} {_inner(history)} WHERE {_cut(scene.names, history, f'{ROWS}.{CUTOFF}')} GROUP BY 2"

@@ -23,7 +23,8 @@ _UNITS = {"day": 1, "week": 7, "fortnight": 14, "month": 30, "quarter": 90, "yea
 _NUMBERS = {"one": 1, "a": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "nine": 9, "ten": 10, "twelve": 12}
 _SPAN = re.compile(
     r"\b(?:(?:in|within|over|during|for)\s+)?(?:the\s+)?(?:next|coming|following|upcoming)\s+"
-    r"(?:(?P<n>\d{1,4}|" + "|".join(_NUMBERS) + r")\s+)?(?P<unit>days?|weeks?|fortnights?|months?|quarters?|years?)\b(?!['’])",
+    r"(?:(?P<n>\d{1,4}|" + "|".join(_NUMBERS) + r")\s+)?"
+    r"(?P<unit>days?|weeks?|fortnights?|months?|quarters?|years?)\b(?P<of>['’]s?)?",
     re.IGNORECASE,
 )
 _WHERE = re.compile(r"\s+where\s+(?P<where>.+?)[\s.?!]*$", re.IGNORECASE | re.DOTALL)
@@ -42,6 +43,10 @@ def read(question: str, lexicon: Lexicon, names: Names) -> TaskDraft | Clarify |
     """The task of a question for an event within days; None for any other question. Raises when it cannot be one."""
     span = _SPAN.search(question)
     if span is None:
+        return None
+    if span["of"]:
+        if _AHEAD.match(question):
+            raise NotUnderstood((span[0].strip(),), NO_FORECAST)
         return None
     where = _WHERE.search(question, span.end())
     rest = question[: span.start()] + " " + question[span.end() : where.start() if where else len(question)]

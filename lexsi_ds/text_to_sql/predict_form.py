@@ -11,20 +11,25 @@ from lexsi_ds.knowledge.model import ColumnModel, Outcome
 from lexsi_ds.knowledge.words import fold, phrase
 from lexsi_ds.text_to_sql.doubt import NotUnderstood
 from lexsi_ds.text_to_sql.lexicon import Lexicon
+from lexsi_ds.text_to_sql.reading import Clarify
 from lexsi_ds.text_to_sql.sqltext import Names
-from lexsi_ds.text_to_sql.task_draft import MOST_VALUES, TaskDraft, kind_of
+from lexsi_ds.text_to_sql.task_draft import MOST_VALUES, RowsOf, TaskDraft, kind_of
+from lexsi_ds.text_to_sql.task_owner import of_table
+from lexsi_ds.text_to_sql.task_rows import link_to
 from lexsi_ds.text_to_sql.task_where import value_of, with_where
 
-_FORM = re.compile(
-    r"^\s*(?:please\s+)?(?:predict|estimate|classify)\s+(?:the\s+|whether\s+|if\s+)*(?P<target>.+?)\s+"
-    r"(?:for|of)\s+(?:each\s+|every\s+|all\s+|the\s+|our\s+|these\s+|single\s+|of\s+)*(?P<entity>.+?)"
-    r"(?:\s+where\s+(?P<where>.+?))?[\s.?!]*$",
-    re.IGNORECASE | re.DOTALL,
+_VERB = r"^\s*(?:please\s+)?(?:predict|estimate|classify)\s+(?:the\s+|whether\s+|if\s+)*(?P<target>.+?)\s+"
+_ROWS = r"(?P<entity>.+?)(?:\s+where\s+(?P<where>.+?))?[\s.?!]*$"
+_FORMS = tuple(
+    re.compile(_VERB + tie + _ROWS, re.IGNORECASE | re.DOTALL)
+    for tie in (r"for\s+(?:each|every)\s+", r"(?:for|of)\s+(?:each\s+|every\s+|all\s+|the\s+|our\s+|these\s+|of\s+)*")
 )
+"""The written form, then the looser ones: "of the houses", "for all customers"."""
 _AS = re.compile(
     r"^(?P<name>.+?)\s+as\s+(?:an?\s+)?(?:(?P<figure>number|figure|amount|value)|class(?:es)?|categor(?:y|ies)|words?)$",
     re.IGNORECASE,
 )
+_LAST = re.compile(r"^(?P<name>.+?)\s+of\s+(?:the|their|its)\s+(?:last|latest)\s+(?P<rows>.+)$", re.IGNORECASE)
 _LIMIT = re.compile(
     r"^(?P<name>.+?)\s+(?:is\s+)?(?P<test>above|over|greater than|more than|higher than|>)\s*(?P<number>-?[\d,.]+)$", re.IGNORECASE
 )
@@ -36,23 +41,45 @@ def target_column(outcome: Outcome) -> str:
     return outcome.target_columns[0] if outcome.target_columns else outcome.positive[0].column
 
 
-def read(question: str, lexicon: Lexicon, names: Names) -> TaskDraft | None:
+def read(question: str, lexicon: Lexicon, names: Names) -> TaskDraft | Clarify | None:
     """The task that a question in this form states; None for any other question."""
-    match = _FORM.match(question)
-    if match is None:
-        return None
+    for form in _FORMS:
+        match = form.match(question)
+        found = _matched(match, question, lexicon, names) if match else None
+        if found is not None:
+            return found
+    return None
+
+
+def _matched(match: re.Match[str], question: str, lexicon: Lexicon, names: Names) -> TaskDraft | Clarify | None:
     tables = {s.table for s in lexicon.senses(phrase(match["entity"])) if s.kind == "entity"}
     if len(tables) != 1:
         return None  # more words than a noun: read as a plain question
     table, said = tables.pop(), match["target"].strip()
-    draft = _said(said, table, lexicon, names)
-    if draft is None:
-        return None
+    draft = _said(said, table, lexicon, names) or _of_another(said, table, lexicon, names)
+    if draft is None or isinstance(draft, Clarify):
+        return draft
     draft = draft.model_copy(update={"question": question, "wants_why": False})
     if match["where"]:
         draft = with_where(draft, match["where"], names)
     named = ((said, f"{draft.table}.{draft.column}"), (match["entity"].strip(), f"rows of {table}"))
     return draft.model_copy(update={"evidence": named})
+
+
+def _of_another(said: str, table: str, lexicon: Lexicon, names: Names) -> TaskDraft | Clarify | None:
+    """A target that a table holds whose rows belong to the ones that are named: "churn of the last subscription"."""
+    last = _LAST.match(said)
+    found: list[TaskDraft | Clarify] = []
+    for other in names.model.tables:
+        named = not last or phrase(last["rows"]) in (phrase(other.label), phrase(other.plural))
+        if other.name == table or not named or link_to(names.model, other.name, table) is None:
+            continue
+        draft = _said(last["name"] if last else said, other.name, lexicon, names)
+        owned = of_table(other.name, last["name"] if last else said, table, names) if draft else None
+        if draft and owned is not None:
+            rows = RowsOf(table=table, which="last") if last else owned
+            found.append(draft.model_copy(update={"rows_of": rows}) if isinstance(rows, RowsOf) else rows)
+    return found[0] if len(found) == 1 else None
 
 
 def _said(said: str, table: str, lexicon: Lexicon, names: Names) -> TaskDraft | None:

@@ -6,6 +6,10 @@ Must never: count a value on two sides, or let a task pass as certain whose targ
 
 from __future__ import annotations
 
+from typing import Literal
+
+from pydantic import Field
+
 from lexsi_ds.data.handle import Value
 from lexsi_ds.errors import BadInput
 from lexsi_ds.knowledge.model import ColumnModel, Condition
@@ -20,6 +24,24 @@ MOST_VALUES = 30
 MOST_GRADES = 10
 """Most different values of a figure that is taken as grades, each a class of its own."""
 Values = tuple[tuple[str, str, int], ...]
+
+
+class RowsOf(Value):
+    """The rows that an outcome of another table is asked of: customers, where the subscription holds it."""
+
+    table: str
+    which: Literal["", "last"] = ""
+    """Empty: each has one."""
+
+
+class HorizonAsk(Value):
+    """An outcome that events decide: whether there is one in the days after the cut-off."""
+
+    events: str
+    """The table of events."""
+    days: int = Field(ge=1, le=3650)
+    absent: bool = False
+    """Whether it counts when there is none."""
 
 
 class TaskDraft(Value):
@@ -41,6 +63,9 @@ class TaskDraft(Value):
     """Set where the words say it ("as a number"); else the column decides."""
     above: float | None = None
     """Of a figure: it counts when it is above this."""
+    rows_of: RowsOf | None = None
+    horizon: HorizonAsk | None = None
+    """Set: no column holds the target, and ``column`` is empty."""
     only: tuple[Condition, ...] = ()
     only_text: str = ""
     put_back: tuple[str, ...] = ()

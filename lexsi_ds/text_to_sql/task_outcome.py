@@ -17,6 +17,8 @@ from lexsi_ds.text_to_sql.task_draft import MISSING, TaskDraft, Values, kind_of
 
 def outcome_of(draft: TaskDraft, names: Names, values: Values) -> Outcome:
     """What is predicted, with the person's changes. Raises BadInput when they do not fit together."""
+    if draft.horizon is not None:
+        return horizon_outcome(draft, names)
     declared = next((o for o in names.model.outcomes if o.id == draft.outcome), None)
     if draft.outcome and declared is None:
         raise BadInput("The outcome is not declared any more.", where=draft.outcome[:60], to_do="Ask the question again.")
@@ -53,6 +55,22 @@ def sides(outcome: Outcome, column: str, values: Values) -> tuple[tuple[str, ...
         tuple(v for v in order if v in known - yes),
         tuple(v for v in order if v in scored),
     )
+
+
+def horizon_outcome(draft: TaskDraft, names: Names) -> Outcome:
+    """An outcome that events decide; which dates, the data says."""
+    ask, rows = draft.horizon, names.model.table(draft.table)
+    if ask is None or not any(t.name == ask.events for t in names.model.tables):
+        raise BadInput("There are no such events.", where=draft.table, to_do="Ask the question again.")
+    events = names.model.table(ask.events)
+    label = f"{'no ' if ask.absent else ''}{events.plural} in the next {ask.days} days"
+    count = f"no {events.label}" if ask.absent else f"at least one {events.label}"
+    return Outcome(
+        id="", name=_title(rows.label, label), table=rows.name, label=label, words=(),
+        target=f"y_{'no_' if ask.absent else ''}{ident_word(ask.events)}_{ask.days}d", positive=(),
+        positive_meaning=f"{count} from the cut-off to {ask.days} days after it", known=(), known_meaning="", unknown=(),
+        unknown_meaning="",
+    )  # fmt: skip
 
 
 def _of_everyone(declared: Outcome, draft: TaskDraft, names: Names) -> Outcome:

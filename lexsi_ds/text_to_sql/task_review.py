@@ -15,6 +15,8 @@ from lexsi_ds.text_to_sql.task_outcome import sides
 
 def doubts(draft: TaskDraft, outcome: Outcome, names: Names) -> tuple[str, ...]:
     """Why a person should look before it trains. A declared outcome with rows to score, or an event, raises none."""
+    if draft.horizon is not None:
+        return ()
     column = names.column(draft.table, draft.column)
     rows, said = names.model.table(draft.table).plural, []
     kind = kind_of(draft, column)

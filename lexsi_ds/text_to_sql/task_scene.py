@@ -14,6 +14,8 @@ from lexsi_ds.text_to_sql.sqltext import Names, ident
 ROWS = "target_rows"
 """Name of the CTE that holds the rows to predict."""
 CUTOFF = "cutoff_date"
+LABELS = "label_window"
+"""Name of the CTE that holds the rows with an event in their window."""
 
 
 @dataclass(frozen=True)
@@ -45,15 +47,19 @@ class Plan:
 
 @dataclass(frozen=True)
 class Window:
-    """Of an outcome by a horizon: the days that rows stand at, and the days after them that decide."""
+    """Of an outcome by a horizon: the days that rows stand at, and how the days after them decide."""
 
     train: str
-    """Cut-off of the rows that train, as an ISO date."""
+    """Cut-off of the rows that train, as an ISO date; their label window ends where ``score`` begins."""
     score: str
-    """Cut-off of the rows to score."""
+    """Cut-off of the rows to score: the day after the last event."""
     days: int
-    until: str
-    """First day after the label window of the rows that train."""
+    label_cte: str
+    """The CTE ``label_window``: rows with an event in their window, by key."""
+    absent: bool
+    """Whether it counts when there is none."""
+    events: str
+    """Plural noun of the events."""
 
 
 @dataclass(frozen=True)
@@ -69,11 +75,16 @@ class Scene:
     approved: frozenset[str]
     """``table.column`` of columns that a person put back."""
     kind: TaskKind = "binary"
-    target_sql: str = ""
-    """Of an outcome that no column of the entity's table holds: SQL over the rows that gives it."""
     window: Window | None = None
+    """Of an outcome that events decide."""
     label: str = ""
     """What a row is called, where it is not its table's noun."""
+    of: str = ""
+    """The table whose rows are meant, where the outcome belongs to another one."""
+    which: str = ""
+    """Which of several rows counts for one of those."""
+    present: str = ""
+    """A test of rows of the entity's table that must hold of any row; the cut-off stands in it by name."""
 
     @property
     def model(self) -> SemanticModel:

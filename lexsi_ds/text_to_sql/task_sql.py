@@ -6,8 +6,9 @@ Every row of the entity's table that meets the conditions comes out once, whatev
 from __future__ import annotations
 
 from lexsi_ds.knowledge.model import Condition
+from lexsi_ds.text_to_sql.probes import Query, counts
 from lexsi_ds.text_to_sql.sqltext import Names, ident, text_literal
-from lexsi_ds.text_to_sql.task_scene import CUTOFF, ROWS, Plan, Scene
+from lexsi_ds.text_to_sql.task_scene import CUTOFF, LABELS, ROWS, Plan, Scene
 
 
 def rows_cte(scene: Scene, conditions: tuple[Condition, ...], *, score: bool) -> str:
@@ -15,6 +16,8 @@ def rows_cte(scene: Scene, conditions: tuple[Condition, ...], *, score: bool) ->
     name = ident(scene.entity.name)
     cutoff = cutoff_sql(scene, score=score)
     tests = [row_test(scene.names, scene.entity.name, c) for c in conditions]
+    if scene.present:
+        tests.insert(0, scene.present.replace(f"{ROWS}.{CUTOFF}", cutoff))
     where = "\n  WHERE " + "\n    AND ".join(tests) if tests else ""
     dated = f",\n    {cutoff} AS {CUTOFF}" if cutoff else ""
     return f"{ROWS} AS (\n  SELECT\n    {name}.*{dated}\n  FROM {_source(scene)}{where}\n)"
@@ -48,8 +51,9 @@ def task_sql(
     chosen += [s.select for s in plan.features]
     taken = {s.feature.name for s in plan.features} | {scene.key}
     chosen += [_shown(scene, c) for c in display if c not in taken]
-    ctes = ",\n".join([rows_cte(scene, conditions, score=not with_target), *plan.ctes])
-    joins = "".join(f"\n{j}" for j in plan.joins)
+    labels = [scene.window.label_cte] if scene.window is not None and with_target else []
+    ctes = ",\n".join([rows_cte(scene, conditions, score=not with_target), *labels, *plan.ctes])
+    joins = "".join(f"\n{j}" for j in ([_label_join(scene)] if labels else []) + plan.joins)
     return f"WITH {ctes}\nSELECT\n  " + ",\n  ".join(chosen) + f"\nFROM {ROWS}{joins}\nORDER BY {key}"
 
 
@@ -69,11 +73,25 @@ def _shown(scene: Scene, column: str) -> str:
 
 
 def _target(scene: Scene) -> str:
-    if scene.target_sql:
-        return scene.target_sql
+    if scene.window is not None:
+        happened = f"{LABELS}.{ident(scene.key)} IS {'' if scene.window.absent else 'NOT '}NULL"
+        return f"CASE WHEN {happened} THEN 1 ELSE 0 END"
     if scene.kind == "binary":
         return f"CASE WHEN {scene.names.tests(ROWS, scene.outcome.positive)} THEN 1 ELSE 0 END"
     column = scene.outcome.target_columns[0]
     if scene.kind == "multiclass":
         return f"CAST({scene.names.raw(ROWS, column)} AS VARCHAR)"
     return scene.names.read(ROWS, scene.entity.name, column)
+
+
+def _label_join(scene: Scene) -> str:
+    return f"LEFT JOIN {LABELS} ON {LABELS}.{ident(scene.key)} = {ROWS}.{ident(scene.key)}"
+
+
+def label_counts(scene: Scene, query: Query) -> dict[str, int]:
+    """Of an outcome that events decide: rows that train (n), and those of them it happened to (p)."""
+    if scene.window is None:
+        return {"n": 0, "p": 0}
+    rows = rows_cte(scene, (), score=False)
+    sql = f"SELECT count(*) AS n, sum({_target(scene)}) AS p FROM {ROWS} {_label_join(scene)}"
+    return counts(query, f"WITH {rows},\n{scene.window.label_cte}\n{sql}")

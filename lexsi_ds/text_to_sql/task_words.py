@@ -27,10 +27,11 @@ def reading_of(task: TaskSpec, outcome: Outcome, top_k: int) -> str:
 def statement_of(scene: Scene, unknown: tuple[Condition, ...]) -> str:
     """The task in its written form; it reads back as the same task."""
     outcome = scene.outcome
+    which = f" of the last {scene.entity.label}" if scene.which == "last" else ""
     own = outcome.target_columns[:1]
     kept = tuple(c for c in unknown if c.op != "is not null" or (c.column,) != own)
     where = f" WHERE {_stated(kept)}" if kept else ""
-    return f"predict {_target_said(scene)} FOR EACH {scene.noun}{where}"
+    return f"predict {_target_said(scene)}{which} FOR EACH {scene.noun}{where}"
 
 
 def narrowed(rows: str, only: str) -> str:
@@ -53,6 +54,8 @@ def group_of(scene: Scene) -> str | None:
 def _target_said(scene: Scene) -> str:
     """The target as the written form has it: a declared one by its name, any other by its column and values."""
     outcome = scene.outcome
+    if scene.window is not None:
+        return outcome.label
     if scene.kind != "binary":
         column = scene.names.column(scene.entity.name, outcome.target_columns[0])
         number = column.role == "measure"
@@ -111,11 +114,19 @@ def notes_of(scene: Scene, plan: Plan) -> list[str]:
         notes.append(
             f"No {entity.label} has an unknown outcome: each score is out of fold, made by models that did not see that row."
         )
-        notes.append(f"Only {outcome.unknown_meaning} are listed.")
+        if not outcome.unknown_meaning.startswith("all "):
+            notes.append(f"Only {outcome.unknown_meaning} are listed.")
     if scene.model.column(entity.name, scene.key) is None:
         notes.append(
             f"No column tells {entity.plural} apart: {scene.key} is a row's place when all columns are sorted. The same thing in"
             " two rows trains twice, which flatters the figures."
+        )
+    if scene.of:
+        owners = scene.model.table(scene.of)
+        last = "the last" if scene.which == "last" else "the"
+        notes.append(
+            f"{outcome.label[:1].upper()}{outcome.label[1:]} is recorded of {entity.plural}: for each {scene.noun} it is that of"
+            f" {last} {entity.label}. {owners.plural.capitalize()} without one are left out."
         )
     return notes + [note for s in plan.features if (note := _missing(scene, s.feature.name))]
 
