@@ -41,6 +41,8 @@ HANDLERS = frozenset({
     "lexsi_ds.data.connectors.worker:query",
     "lexsi_ds.models.worker:train",
     "lexsi_ds.models.worker:predict",
+    "lexsi_ds.services.outcome_worker:backtest",
+    "lexsi_ds.services.outcome_worker:compare",
     "lexsi_ds.explain.worker:explain_cases",
     "lexsi_ds.explain.worker:explain_global",
     "lexsi_ds.explain.worker:similar_cases",
