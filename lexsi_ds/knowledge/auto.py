@@ -23,7 +23,10 @@ from lexsi_ds.knowledge.formulas import formulas_of
 from lexsi_ds.knowledge.model import ColumnModel, Disambiguation, Relationship, SemanticModel, TableModel
 from lexsi_ds.knowledge.roles import role_nouns, self_nouns
 from lexsi_ds.knowledge.stored import stored_as
-from lexsi_ds.knowledge.words import plural, singular, split_name
+from lexsi_ds.knowledge.words import of_words, plural, singular, split_name
+
+_OF_A_NAME = of_words("name title first last full middle display short given family sur nick common legal official")
+"""Words of a column that holds what its own row is called."""
 
 ValueReader = Callable[[str], pd.DataFrame]
 
@@ -134,7 +137,14 @@ def _table(table: Table, key: str | None, columns: list[ColumnModel], *, alone: 
     if alone and key is None and _are_sales(columns):
         synonyms += ["sale", "sales"]
     times = [c for c in columns if c.role == "time" and not c.protected]
-    labels = [c for c in columns if c.role in ("text", "category") and set(split_name(c.name)) & {"name", "title"}]
+    own = {singular(w) for noun in (*nouns, *synonyms) for w in noun.split()} | _OF_A_NAME
+    labels = [
+        c
+        for c in columns
+        if c.role in ("text", "category")
+        and (said := {singular(w) for w in split_name(c.name)}) & {"name", "title"}
+        and (said <= own or c.distinct * 2 > table.rows)
+    ]
     return TableModel(
         name=table.name,
         label=label,

@@ -18,6 +18,8 @@ _QUANTITIES = frozenset({"quantity", "units", "pieces"})
 _MORE = of_words("stock min minimum max maximum level reorder on per available returned ordered")
 _LINES = of_words("line detail order sale invoice transaction basket cart receipt purchase booking")
 """Words of a table of line items; stock has prices and quantities too, and is no revenue."""
+_TAKINGS = of_words("amount total revenue sales turnover value")
+"""What a line's own amount of money is called last."""
 _WORDS = ("revenue", "sales", "turnover", "sales revenue", "total revenue", "total sales", "sales volume")
 
 
@@ -28,7 +30,11 @@ def formulas_of(handle: DatasetHandle, tables: Sequence[TableModel], columns: Se
         own = [c for c in columns if c.table == table.name and c.role == "measure" and not c.masked]
         price, quantity = _price(own), _quantity(own)
         if price is not None and quantity is not None and _has_lines(table, columns, alone=len(tables) == 1):
-            made.append(_revenue(table, price, quantity, _discount(handle, own), first=not made))
+            kept = [c for c in own if c.additive and c.label.split()[-1] in _TAKINGS and c not in (price, quantity)]
+            if not kept:
+                made.append(_revenue(table, price, quantity, _discount(handle, own), first=not made))
+            elif len(kept) == 1 and _native(kept[0]):
+                made.append(_kept_revenue(table, kept[0], first=not made))
     return tuple(made)
 
 
@@ -38,13 +44,23 @@ def _has_lines(table: TableModel, columns: Sequence[ColumnModel], *, alone: bool
     return bool(named) or (alone and table.time is not None) or (len(links) > 1 and table.key not in [c.name for c in links])
 
 
+def _kept_revenue(table: TableModel, kept: ColumnModel, *, first: bool) -> Formula:
+    """Revenue where the lines have their own amount: what was worked out already is not worked out again, or otherwise."""
+    shape = shape_of(f"SUM({quoted(kept.name)})")
+    return Formula(
+        id="revenue" if first else f"{table.name}_revenue", label="revenue", table=table.name, words=_WORDS,
+        expression=shape.sql, row=shape.row, fn="sum", unit=kept.unit, text=f"sum of {kept.label} of each {table.label}",
+    )
+
+
 def _revenue(
     table: TableModel, price: ColumnModel, quantity: ColumnModel, discount: ColumnModel | None, *, first: bool
 ) -> Formula:
     row = f"{quoted(price.name)} * {quoted(quantity.name)}"
     text = f"{price.label} times {quantity.label} of each {table.label}"
     if discount is not None:
-        row += f" * (1 - coalesce({quoted(discount.name)}, 0))"
+        share = f"coalesce({quoted(discount.name)}, 0)" + (" / 100.0" if discount.unit == "%" else "")
+        row += f" * (1 - {share})"
         text += f", less {discount.label}"
     shape = shape_of(f"SUM({row})")
     return Formula(
@@ -67,8 +83,8 @@ def _quantity(own: list[ColumnModel]) -> ColumnModel | None:
 
 
 def _discount(handle: DatasetHandle, own: list[ColumnModel]) -> ColumnModel | None:
-    """The discount, when it is a share of the price: between 0 and 1."""
-    found = [c for c in own if split_name(c.name)[-1:] == ("discount",) and _is_share(handle, c)]
+    """The discount, when it is a share of the price: between 0 and 1, or a percentage that its name says it is."""
+    found = [c for c in own if c.label.split()[-1:] == ["discount"] and _is_share(handle, c)]
     return found[0] if len(found) == 1 else None
 
 
@@ -76,7 +92,8 @@ def _is_share(handle: DatasetHandle, column: ColumnModel) -> bool:
     table = handle.table(column.table)
     stored = table.column(column.name) if table else None
     try:
-        return stored is not None and float(stored.minimum or "") >= 0 and float(stored.maximum or "") <= 1
+        most = 100 if column.unit == "%" else 1
+        return stored is not None and float(stored.minimum or "") >= 0 and float(stored.maximum or "") <= most
     except ValueError:
         return False
 

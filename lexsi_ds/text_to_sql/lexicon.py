@@ -8,10 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from lexsi_ds.knowledge.loose_names import short_names
 from lexsi_ds.knowledge.model import ColumnModel, SemanticModel
 from lexsi_ds.knowledge.values import ValueIndex
 from lexsi_ds.knowledge.words import fold, phrase, split_name, stem
-from lexsi_ds.text_to_sql.cues import CUES
+from lexsi_ds.text_to_sql.cues import CUES, STOP_WORDS
 from lexsi_ds.text_to_sql.joins import via_of
 
 SenseKind = Literal[
@@ -65,8 +66,17 @@ _LENGTHS = frozenset(
         "milliseconds",
         "hour",
         "hours",
+        "runtime",
+        "page",
+        "pages",
+        "distance",
     ]
 )
+_PAST = {
+    "paid": "payment", "sold": "sale", "bought": "purchase", "built": "build", "sent": "send", "flown": "flight", "driven": "drive",
+    "written": "write", "spoken": "speak", "grown": "grow", "won": "win", "lost": "loss", "shipped": "ship", "spent": "spend",
+}  # fmt: skip
+"""Participles that share no stem with the noun of what was done."""
 _ARTICLES = frozenset({"the", "a", "an"})
 
 
@@ -122,6 +132,7 @@ class Lexicon:
                 self._add(text, Sense("boss", link.parent, link.child_column, via_of(link), link.role))
         self._add_deals()
         self._add_pay()
+        self._add_short_names()
         self._stems = self._hints()
         self.longest = max((len(w) for w in self._senses), default=1)
         self.vocabulary = frozenset(w for words in self._senses for w in words if w.isalpha() and len(w) > 3)
@@ -149,6 +160,30 @@ class Lexicon:
                 if not any(s.kind != "pay" for s in self.senses((word,))):
                     self._put((word,), Sense("pay", column.table, column.name, label=column.label, role=column.role))
 
+    def _add_short_names(self) -> None:
+        """Short names of columns, where nothing else is called so and one column of its table is."""
+        offered: dict[str, dict[str, list[ColumnModel]]] = {}
+        for column in self.model.columns:
+            if not (column.masked or column.role == "key" or column.described):
+                for text in short_names(tuple(column.label.split())):
+                    offered.setdefault(text, {}).setdefault(column.table, []).append(column)
+        for text, tables in offered.items():
+            words = phrase(text)
+            known = any(s.kind not in ("outcome", "rows", "pay") for s in (*self.senses(words), *self.senses(tuple(text.split()))))
+            if known or words in CUES or (len(words) == 1 and words[0] in STOP_WORDS) or any(len(c) > 1 for c in tables.values()):
+                continue
+            for column in (c[0] for c in tables.values()):
+                self._add(text, Sense("column", column.table, column.name, label=column.label, strong=False, role=column.role))
+
+    def is_entity(self, word: str) -> bool:
+        """Whether a singular word names rows."""
+        return any(s.kind == "entity" for s in self.senses((word,)))
+
+    def is_of_time(self, senses: tuple[Sense, ...]) -> bool:
+        """Whether any of these is of a date or a year: then higher is later, not more."""
+        columns = [self.model.column(s.table, s.column) for s in senses]
+        return any(c is None or c.role == "time" or "year" in c.label.split() for c in columns)
+
     def _add_deals(self) -> None:
         """ "bought", "sold", "spent": rows of the one table that a figure of price times quantity is worked out of."""
         tables = {f.table for f in self.model.formulas if "revenue" in f.words}
@@ -168,7 +203,7 @@ class Lexicon:
         for column in self.model.columns:
             if column.role in ("key", "link") or column.masked:
                 continue
-            for word in split_name(column.name):
+            for word in dict.fromkeys((*split_name(column.name), *column.label.split())):
                 if len(stem(word)) > 2:
                     found.setdefault(stem(word), []).append(
                         Sense("hint", column.table, column.name, label=column.label, role=column.role)
@@ -177,7 +212,11 @@ class Lexicon:
 
     def hints(self, word: str) -> tuple[Sense, ...]:
         """Columns that an otherwise unknown verb may point at; it counts only beside a value or date of such a column."""
-        return self._stems.get(stem(word), ()) if word.isalpha() else ()
+        if not word.isalpha():
+            return ()
+        found = self._stems.get(stem(word), ())
+        base = _PAST.get(word)
+        return found or (self._stems.get(stem(base), ()) if base else ())
 
     def senses(self, words: tuple[str, ...]) -> tuple[Sense, ...]:
         """Every meaning of these folded singular words."""

@@ -22,6 +22,7 @@ from lexsi_ds.text_to_sql.cues import (
     STOP_WORDS,
 )
 from lexsi_ds.text_to_sql.dates import Span, span_at
+from lexsi_ds.text_to_sql.derived import adverb, came_to_be, compared, negated
 from lexsi_ds.text_to_sql.lexicon import Lexicon, Sense
 from lexsi_ds.text_to_sql.tokens import Token, tokenise
 
@@ -93,6 +94,8 @@ def tag(
 
 def _inflected(word: str, near: str) -> bool:
     """Whether the two are forms of one word, so that nothing was misspelt: shared, share."""
+    if word[:2] in ("in", "un", "im", "no") and near[:2] != word[:2]:
+        return True  # a negation is no slip of the pen: inactive, isactive
     long, short = (word, near) if len(word) > len(near) else (near, word)
     return long.startswith(short) and long[len(short) :] in ("d", "ed", "s", "es", "ing", "r", "er", "ly", "n", "y")
 
@@ -107,12 +110,43 @@ def _items(
     today: date | None,
     cues: Mapping[tuple[str, ...], str],
 ) -> list[Item]:
-    items, i = [], 0
+    items: list[Item] = []
+    i = 0
     while i < len(tokens):
         stop, item = _item_at(tokens, i, lexicon, today, cues)
+        if item.kind in ("unknown", "more", "less"):
+            more = _derived(tokens, i, lexicon)
+            if more is not None:
+                stop, made = more
+                items += made
+                i = stop
+                continue
         items.append(item)
         i = stop
     return items
+
+
+def _derived(tokens: tuple[Token, ...], i: int, lexicon: Lexicon) -> tuple[int, list[Item]] | None:
+    """What an unknown word is made of: a negation and its word, an adverb's adjective, a column and its comparison."""
+    than = compared(tokens, i, lexicon)
+    if than is not None:
+        stop, kind, senses = than
+        columns = tuple(Sense("column", s.table, s.column, label=s.label) for s in senses)
+        return stop, [_make("sense", tokens, i, stop, senses=columns), _make(kind, tokens, i, stop)]
+    word = tokens[i].word
+    if tokens[i].kind != "word" or word in CUE_WORDS:
+        return None
+    turned = negated(word, lexicon)
+    if turned is not None:
+        rest, senses = turned
+        item = _make("sense", tokens, i, i + 1, senses=senses)
+        return i + 1, [replace(_make("not", tokens, i, i + 1), words=("not",)), replace(item, text=rest, words=(rest,))]
+    adjective = adverb(word, lexicon)
+    if adjective:
+        return i + 1, [_make("sense", tokens, i, i + 1, senses=adjective)]
+    if came_to_be(tokens, i, lexicon):
+        return i + 1, [_make("stop", tokens, i, i + 1)]
+    return None
 
 
 def _item_at(

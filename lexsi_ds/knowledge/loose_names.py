@@ -1,0 +1,41 @@
+"""What a column may be called for short: score of ``imdb_score``, loyalty of ``loyalty_level``, plan of ``plan_type``.
+
+Pure functions of a column's words. A short name is loose: it counts only where nothing else in the source has it, and only when
+one column of its table does.
+"""
+
+from __future__ import annotations
+
+from lexsi_ds.knowledge.words import of_words, singular
+
+_TAILS = of_words(
+    "name type status state level class category group code id number key count flag description title amount kind label"
+)
+"""Last words that say what sort of column it is rather than what it is about."""
+_NO_NAME = of_words(
+    "date number code id count flag description value total rate key year month day time kind label first last is has unit per"
+    " start end no current new old average maximum minimum net gross home away primary secondary main other own the and of"
+    " order rank sort row record list index ratio percent datetime timestamp"
+)
+"""Words that name no column by themselves."""
+_LITTLE = of_words("of per and by to in from")
+
+
+def short_names(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Shorter names of a column of these words, its words in the other order included."""
+    found: list[tuple[str, ...]] = []
+    if len(words) == 2 and words[1].endswith("ed") and len(words[1]) > 4:
+        found.append((words[1], words[0]))
+    if len(words) > 1 and words[-1] in _TAILS:
+        found.append(words[:-1])
+    found += [words[n:] for n in range(1, len(words))]
+    if len(words) > 2 and words[-1] in _TAILS:
+        found += [words[n:-1] for n in range(1, len(words) - 1)]
+    return tuple(dict.fromkeys(" ".join(f) for f in found if _names_something(f)))
+
+
+def _names_something(words: tuple[str, ...]) -> bool:
+    if len(words) == 1:
+        done = words[0].endswith("ed") and len(words[0]) > 4  # a verb: what a date or year of it says is found by its stem
+        return len(words[0]) > 2 and singular(words[0]) not in _NO_NAME and not done
+    return not {words[0], words[-1]} & _LITTLE
