@@ -30,7 +30,7 @@ def owning(parser: Parser, i: int) -> int:
     made: list[FilterAsk] = []
     stop = start
     while True:
-        ask, after = _one(parser, stop, negated=negated)
+        ask, after = one(parser, stop, negated=negated)
         if ask is None:
             break
         made.append(ask)
@@ -135,7 +135,7 @@ def _after_count(parser: Parser, i: int) -> tuple[str, float | None, int]:
     return "", None, parser.skip(i, "all", "distinct")
 
 
-def _one(parser: Parser, i: int, *, negated: bool) -> tuple[FilterAsk | None, int]:
+def one(parser: Parser, i: int, *, negated: bool = False) -> tuple[FilterAsk | None, int]:
     only = parser.kind(i) == "only"
     test, number, stop = _after_count(parser, i + only)
     said, stop = _described(parser, stop)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lexsi_ds.knowledge.model import ColumnModel
-from lexsi_ds.text_to_sql import amounts, bosses, day_tests, elapsed_of, subqueries, units, value_tests
+from lexsi_ds.text_to_sql import amounts, bosses, day_tests, elapsed_of, rivals_of, subqueries, units, value_tests
 from lexsi_ds.text_to_sql.doubt import NotUnderstood
 from lexsi_ds.text_to_sql.draft import FilterAsk
 from lexsi_ds.text_to_sql.joins import routes
@@ -79,6 +79,10 @@ def _predicates(r: Resolver, ask: FilterAsk) -> list[Predicate]:
         return subqueries.exists(r, ask)
     if ask.kind == "versus":
         return [subqueries.versus(r, ask)]
+    if ask.kind == "rival":
+        return [rivals_of.rival(r, ask)]
+    if ask.kind == "apart":
+        return [rivals_of.apart(r, ask)]
     if ask.kind == "elapsed":
         return [elapsed_of.test(r, ask)]
     if ask.kind in ("filled", "done"):

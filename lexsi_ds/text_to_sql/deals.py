@@ -154,11 +154,18 @@ def _ties(r: Resolver, table: str) -> set[str]:
     if any(not w.back for w in routes(r.model, table, r.base)):
         return {table}
     middle = {d.of("deal")[0].table for d in r.draft.deals} or {t.name for t in r.model.tables if t.bridge}
-    return {
+    found = {
         m
         for m in middle
         if any(not w.back for w in routes(r.model, m, table)) and any(not w.back for w in routes(r.model, m, r.base))
     }
+    return found or {t.name for t in r.model.tables if _between(r, t.name, table)}
+
+
+def _between(r: Resolver, middle: str, table: str) -> bool:
+    """Whether each row of a table points straight to both: an order line to its order and its product."""
+    ways = [[w for w in routes(r.model, middle, end) if not w.back and len(w.hops) == 1] for end in (table, r.base)]
+    return middle not in (table, r.base) and all(ways)
 
 
 def below(r_base: str, draft: Draft, names: Names) -> str | None:

@@ -19,6 +19,7 @@ from lexsi_ds.text_to_sql import (
     groups,
     naming,
     nested,
+    rivals,
     value_clauses,
     windows,
 )
@@ -87,6 +88,7 @@ class Parser:
             self.take_elapsed,
             self.take_bands,
             self.take_boss,
+            self.take_rivals,
             self.take_owning,
             self.take_happened,
             self.take_versus,
@@ -180,6 +182,9 @@ class Parser:
 
     def take_boss(self, i: int) -> int:
         return bosses.clause(self, i)
+
+    def take_rivals(self, i: int) -> int:
+        return rivals.clause(self, i)
 
     def take_owning(self, i: int) -> int:
         return belongings.owning(self, i)

@@ -114,7 +114,7 @@ def _upward(r: Resolver, ask: FilterAsk, table: str) -> list[Predicate]:
         table=middle, alias=work.scope.alias, joins=tuple(work.scope.joins), links=(link,), filters=tuple(tests), fn=fn,
         ref=counted if fn == "count_distinct" else None,
     )
-    noun = r.model.table(table).plural
+    noun = " ".join((r.model.table(table).plural, *(t.text for t in tests if t.text)))
     own = r.scope.own(last.to_column)
     r.note(ask.text, f"{noun} tied to the {r.model.table(r.base).label} in {middle}")
     if not ask.numbers:
