@@ -11,6 +11,7 @@ import datetime as dt
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from python_calamine import (
 
 from lexsi_ds.data.archives import check_workbook, member_chunks
 from lexsi_ds.data.dialect import sniff_dialect
+from lexsi_ds.data.excel_codes import Codes, coded_cells, column_number
 from lexsi_ds.data.loaded import Limits, Loaded, check_width
 from lexsi_ds.data.plan import options_for
 from lexsi_ds.data.raw_rows import load_rows
@@ -37,6 +39,7 @@ from lexsi_ds.data.typed_rows import type_raw
 from lexsi_ds.errors import BadInput
 
 _MOST_CELLS = 50_000_000
+_TICK_ROWS = 1_000
 _CELL = re.compile(rb'<c [^>]{0,60}?r="([A-Z]{1,3})(\d{1,7})"')
 _REPEATED = re.compile(rb'number-(columns|rows)-repeated="(\d{1,9})"')
 _TO_DO = "Save the sheet as CSV and choose that."
@@ -45,20 +48,24 @@ _TO_DO = "Save the sheet as CSV and choose that."
 def read_excel(
     con: duckdb.DuckDBPyConnection, path: Path, stem: str, shown: str, scratch: Path, limits: Limits,
     options: Mapping[str, Any], taken: set[str], *, key: Callable[[str], tuple[str, str]], most: int | None = None,
+    tick: Callable[[float], None] = lambda _: None,
 ) -> tuple[list[tuple[str, Loaded]], list[str]]:  # fmt: skip
     """Every sheet with a table in it, by name, and notes on those without.
 
-    ``key(sheet)`` is the file and the member that a plan knows the sheet by; ``most`` limits the rows (for a plan).
+    ``key(sheet)`` is the file and the member that a plan knows the sheet by; ``most`` limits the rows (for a plan);
+    ``tick`` hears the share of the sheets' rows that were taken out of the workbook.
     """
     check_workbook(path)
     _check_area(path, shown)
     book = _open(path, shown)
+    coded = coded_cells(path)
     made: list[tuple[str, Loaded]] = []
     skipped: list[str] = []
     hidden: list[str] = []
     sheets = [m for m in book.sheets_metadata if m.typ == SheetTypeEnum.WorkSheet]
-    for meta in sheets:
-        text = _write(book, meta.name, scratch, shown, limits, most)
+    for place, meta in enumerate(sheets):
+        part_of = partial(_tick_part, tick, place, len(sheets))
+        text = _write(book, meta.name, scratch, shown, limits, most, coded.get(meta.name), part_of)
         if text is None:
             skipped.append(meta.name)
             continue
@@ -100,7 +107,7 @@ def _check_area(path: Path, shown: str) -> None:
                 data = carry + chunk
                 found = _CELL.findall(data)
                 rows = max([rows, *map(int, {row for _, row in found})])
-                columns = max([columns, *map(_column, {letters for letters, _ in found})])
+                columns = max([columns, *map(column_number, {letters for letters, _ in found})])
                 carry = data[-100:]
             _refuse(rows * columns, shown)
     elif path.suffix.lower() == ".ods":
@@ -114,13 +121,6 @@ def _check_area(path: Path, shown: str) -> None:
                 _refuse(rows * columns, shown)
 
 
-def _column(letters: bytes) -> int:
-    number = 0
-    for letter in letters:
-        number = number * 26 + letter - 64
-    return number
-
-
 def _refuse(cells: int, shown: str) -> None:
     if cells > _MOST_CELLS:
         raise BadInput(
@@ -129,7 +129,8 @@ def _refuse(cells: int, shown: str) -> None:
 
 
 def _write(
-    book: CalamineWorkbook, sheet: str, scratch: Path, shown: str, limits: Limits, most: int | None
+    book: CalamineWorkbook, sheet: str, scratch: Path, shown: str, limits: Limits, most: int | None, codes: Codes | None,
+    tick: Callable[[float], None],
 ) -> Path | None:
     """The sheet as a text file; None when it has no cell."""
     try:
@@ -149,7 +150,12 @@ def _write(
         merged, least = _merged_below(cells), max(width, 2)
         held: dict[int, str] = {}
         for number, row in enumerate(_rows(cells, most)):
+            if number % _TICK_ROWS == 0:
+                tick(number / height)
             texts = list(map(_text, row))
+            if codes is not None:
+                for column in (c for c in codes.columns if c < len(texts)):
+                    texts[column] = codes.shown(number, column, texts[column])
             for column, first in merged.get(number, ()):
                 if column < len(texts):
                     held[column] = texts[column] if first else held.get(column, "")
@@ -159,6 +165,10 @@ def _write(
                 texts += [""] * (least - len(texts))
             writer.writerow(texts)
     return path if filled else None
+
+
+def _tick_part(tick: Callable[[float], None], part: int, parts: int, share: float) -> None:
+    tick((part + share) / parts)
 
 
 def _merged_below(cells: CalamineSheet) -> dict[int, list[tuple[int, bool]]]:

@@ -130,7 +130,7 @@ def _load_files(
     progress: Progress,
     known: Mapping[str, Any],
 ) -> tuple[list[Loaded], list[str], list[str]]:
-    reader = Reader(con, build.scratch, limits, options)
+    reader = Reader(con, build.scratch, limits, options, tick=progress.tick)
     items, notes = reader.items(paths)
     taken: set[str] = set()
     loaded: list[Loaded] = []

@@ -6,7 +6,7 @@ the server's process.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -68,6 +68,8 @@ class Reader:
     options: Mapping[str, Any]
     head: bool = False
     """Only the beginning, for a plan."""
+    tick: Callable[[float], None] = lambda _: None
+    """Hears how far the reading of a file is, where no query of DuckDB tells it."""
 
     def items(self, paths: Sequence[Path]) -> tuple[list[Item], list[str]]:
         """The files that paths name, archives unpacked, and what was passed over. Raises BadInput when nothing can be read."""
@@ -108,7 +110,7 @@ class Reader:
             case "excel":
                 tables, notes = read_excel(
                     con, item.path, item.stem, item.shown, self.scratch, self.limits, self.options, taken,
-                    key=lambda sheet: (item.file, _inner(item, sheet)), most=most,
+                    key=lambda sheet: (item.file, _inner(item, sheet)), most=most, tick=self.tick,
                 )  # fmt: skip
                 return [(_inner(item, name), t) for name, t in tables], notes
             case "parquet":

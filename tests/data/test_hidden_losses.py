@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import xlsxwriter
 
 from tests.data.conftest import Importing
 
@@ -41,3 +42,23 @@ def test_a_repeated_key_of_an_object_is_said_and_kept(csv: Importing, name: str,
     assert "Repeated in 1 object: a. The first value was read" in read.notes()
     assert (read.table()["rejected"], read.table()["options"]["flagged"]) == (0, 1)
     assert "A KEY IS REPEATED" in Path(read.table()["rejected_path"]).read_text()
+
+
+def test_numbers_that_a_sheet_shows_with_leading_zeros_stay_codes(tmp_path: Path, importing: Importing) -> None:
+    path = tmp_path / "codes.xlsx"
+    with xlsxwriter.Workbook(str(path)) as book:
+        zips, parts = (book.add_format({"num_format": code}) for code in ("00000", r"00\-000"))
+        for sheet in (book.add_worksheet("Plain"), book.add_worksheet("Ä & B")):
+            sheet.write_row(0, 0, ["zip", "post", "n", "rate"])
+            for row, (zip_code, post) in enumerate([(123, 1234), (45678, 99999), (7, 123456), (None, 5)], 1):
+                sheet.write(row, 0, zip_code, zips)
+                sheet.write(row, 1, post, parts if sheet.name != "Plain" else None)
+                sheet.write(row, 2, row, book.add_format({"num_format": "0"}))
+                sheet.write(row, 3, row / 4, book.add_format({"num_format": "0.00"}))
+    read = importing("files", path)
+    plain, other = (t["name"] for t in read.result["tables"])
+    assert read.rows(plain) == [
+        ("00123", 1234, 1, 0.25), ("45678", 99999, 2, 0.5), ("00007", 123456, 3, 0.75), (None, 5, 4, 1.0)
+    ]  # fmt: skip
+    assert [post for _, post, *_ in read.rows(other)] == ["01-234", "99-999", "123-456", "00-005"]
+    assert read.types(plain) == {"zip": "VARCHAR", "post": "BIGINT", "n": "BIGINT", "rate": "DOUBLE"}

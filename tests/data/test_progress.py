@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import xlsxwriter
 
 from components import figures
 from lexsi_ds.application import Application
@@ -109,3 +110,15 @@ def test_a_background_task_knows_its_unit_and_may_begin_at_nothing(application: 
     while task.state == "running":
         pass
     assert (task.done, task.total, task.unit) == (0.0, 20.0, "bytes")
+
+
+def test_a_workbook_says_how_many_of_its_rows_were_taken_out(tmp_path: Path) -> None:
+    path = tmp_path / "book.xlsx"
+    with xlsxwriter.Workbook(str(path), {"constant_memory": True}) as book:
+        for sheet in (book.add_worksheet("One"), book.add_worksheet("Two")):
+            for row in range(12_000):
+                sheet.write_row(row, 0, ["n", "word"] if not row else [row, "a"])
+    seen = reports(tmp_path, path)
+    done = [r["done"] for r in seen if r["text"].startswith("Reading")]
+    assert done == sorted(done) and len(set(done)) >= 20, "each thousand rows counts"
+    assert max(done) < path.stat().st_size / 2

@@ -1,0 +1,127 @@
+"""Numbers that a workbook shows as codes: a cell of 123 under the format ``00000`` is 00123 to whoever looks at the sheet.
+
+Calamine gives the bare number, so the formats of xlsx are looked up here. Must never: change a cell whose format is not made of
+zeros, or read more of a workbook than its styles, its list of sheets, and the sheets that use such a style.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+_CHUNK = 1 << 20
+_MOST = 16 << 20
+_FORMAT = re.compile(rb'<numFmt (?=[^>]*\bnumFmtId="(\d+)")[^>]*\bformatCode="([^"]*)"')
+_CELL_STYLES = re.compile(rb"<cellXfs.*?</cellXfs>", re.DOTALL)
+_STYLE = re.compile(rb'<xf [^>]*?\bnumFmtId="(\d+)"')
+_SHEET = re.compile(rb'<sheet (?=[^>]*\bname="([^"]*)")[^>]*\b\w+:id="([^"]*)"')
+_TARGET = re.compile(rb'<Relationship (?=[^>]*\bId="([^"]*)")[^>]*\bTarget="([^"]*)"')
+_MASK = re.compile(r"[0\- /()]*0[0\- /()]*0[0\- /()]*")
+"""Two zeros at least, and between them only what stands between the parts of a code."""
+_LONGEST_CELL = 300
+
+
+@dataclass
+class Codes:
+    """Formats of one sheet's cells, by column: for each row the number of its format, 0 for none."""
+
+    masks: tuple[str, ...]
+    columns: dict[int, bytearray] = field(default_factory=dict)
+
+    def note(self, row: int, column: int, mask: int) -> None:
+        """A cell has a format."""
+        held = self.columns.setdefault(column, bytearray())
+        if len(held) <= row:
+            held.extend(bytes(row + 1 - len(held)))
+        held[row] = mask + 1
+
+    def shown(self, row: int, column: int, text: str) -> str:
+        """The cell as the sheet shows it."""
+        held = self.columns.get(column, b"")
+        if row >= len(held) or not held[row] or not text.isdecimal():
+            return text
+        return masked(text, self.masks[held[row] - 1])
+
+
+def masked(digits: str, mask: str) -> str:
+    """Digits in a format such as ``00000`` or ``000-00``; those beyond it stand before the first one."""
+    zeros = mask.count("0")
+    digits = digits.zfill(zeros)
+    more, rest = digits[: len(digits) - zeros], iter(digits[len(digits) - zeros :])
+    made = "".join(next(rest) if mark == "0" else mark for mark in mask)
+    first = mask.index("0")
+    return made[:first] + more + made[first:]
+
+
+def coded_cells(path: Path) -> Mapping[str, Codes]:
+    """Cells that are shown as codes, by the name of their sheet; only xlsx tells."""
+    if path.suffix.lower() not in (".xlsx", ".xlsm") or not zipfile.is_zipfile(path):
+        return {}
+    with zipfile.ZipFile(path) as archive:
+        styles = _code_styles(_whole(archive, "xl/styles.xml"))
+        if not styles:
+            return {}
+        masks = tuple(dict.fromkeys(styles.values()))[:255]
+        numbers = {style: masks.index(mask) for style, mask in styles.items() if mask in masks}
+        targets = dict(_TARGET.findall(_whole(archive, "xl/_rels/workbook.xml.rels")))
+        made = {}
+        for name, key in _SHEET.findall(_whole(archive, "xl/workbook.xml")):
+            target = targets.get(key, b"").decode(errors="replace")
+            member = target.lstrip("/") if target.startswith("/") else str(PurePosixPath("xl") / target)
+            codes = Codes(masks)
+            for row, column, mask in _cells(archive, member, numbers):
+                codes.note(row, column, mask)
+            if codes.columns:
+                made[html.unescape(name.decode(errors="replace"))] = codes
+        return made
+
+
+def _whole(archive: zipfile.ZipFile, member: str) -> bytes:
+    try:
+        with archive.open(member) as source:
+            return source.read(_MOST)
+    except KeyError:
+        return b""
+
+
+def _code_styles(styles: bytes) -> dict[bytes, str]:
+    """Formats made of zeros, by the number of the cell style that has them."""
+    masks = {}
+    for number, code in _FORMAT.findall(styles):
+        mask = html.unescape(code.decode(errors="replace")).split(";")[0].replace("\\", "").replace('"', "")
+        if _MASK.fullmatch(mask):
+            masks[number] = mask
+    found = _CELL_STYLES.search(styles)
+    listed = _STYLE.findall(found[0]) if found else []
+    return {str(i).encode(): masks[number] for i, number in enumerate(listed) if number in masks}
+
+
+def _cells(archive: zipfile.ZipFile, member: str, numbers: Mapping[bytes, int]) -> Iterator[tuple[int, int, int]]:
+    """Row and column from 0, and the format, of cells in one of these styles."""
+    wanted = b"|".join(numbers)
+    cell = re.compile(rb'<c (?=[^>]{0,200}?\bs="(' + wanted + rb')")[^>]{0,200}?\br="([A-Z]{1,3})(\d{1,7})"')
+    if member not in archive.namelist():
+        return
+    with archive.open(member) as source:
+        carry = b""
+        while chunk := source.read(_CHUNK):
+            data = carry + chunk
+            end = max(data.rfind(b"<c "), 0)
+            for style, letters, row in cell.findall(data[:end]):
+                yield int(row) - 1, column_number(letters) - 1, numbers[style]
+            carry = data[end:]
+            carry = carry if len(carry) < _CHUNK else carry[-_LONGEST_CELL:]
+        for style, letters, row in cell.findall(carry):
+            yield int(row) - 1, column_number(letters) - 1, numbers[style]
+
+
+def column_number(letters: bytes) -> int:
+    """A column's number, from 1, by its letters."""
+    number = 0
+    for letter in letters:
+        number = number * 26 + letter - 64
+    return number
