@@ -41,7 +41,9 @@ from lexsi_ds.services.findings import Findings
 from lexsi_ds.services.model_backtests import Backtests
 from lexsi_ds.services.model_comparison import ModelComparisons
 from lexsi_ds.services.model_overrides import Overrides
+from lexsi_ds.services.model_package import Packages
 from lexsi_ds.services.model_registry import Registry
+from lexsi_ds.services.model_report import ModelReports
 from lexsi_ds.services.model_scoring import Scoring
 from lexsi_ds.services.model_training import Training
 from lexsi_ds.services.models import Models
@@ -96,6 +98,8 @@ class Application:
         self.model_comparisons = ModelComparisons(self.models, self.pool)
         self.backtests = Backtests(self.store, self.models, self.catalog, self.sql, self.pool, settings.home)
         self.overrides = Overrides(self.store, self.models)
+        self.model_reports = ModelReports(self.models, self.registry, self.backtests)
+        self.packages = Packages(self.models, self.engine, self.catalog, self.sql, self.model_reports, settings.home)
         self.drafts = Drafts(self.catalog, self.findings, self.artifacts)
         self.background = Background()
         self.connectors = Connectors(settings, self.store, self.pool, self.catalog)
