@@ -184,7 +184,7 @@ def _chips(app: Application, actor: Actor, source_id: str, conversation_id: str,
     options = [o for o in dict.fromkeys(options) if o.strip()]
     if not options:
         return
-    key = session.wkey("chips", view.run_id, "live" if newest else "past")
+    key = session.wkey("chips", view.run_id)  # the same before and after, so that what was chosen stays marked
     st.pills(
         "Answer with one of these" if view.options else "Ask next",
         options,

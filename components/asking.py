@@ -73,12 +73,19 @@ def on_option(
     app: Application, actor: Actor, source_id: str, conversation_id: str | None, key: str,
     run_id: str, options: Sequence[str], learns: Sequence[Mapping[str, str]],
 ) -> None:
-    """An answer to a question back was chosen: what it teaches is kept, then it is asked."""
-    choice = str(session.read(key) or "")
+    """An answer to a question back was chosen: what it teaches is kept, then it is asked.
+
+    A browser may send the choice again when the chips have gone meanwhile (a part of the page that redraws itself does); each
+    turn is answered once.
+    """
+    choice, mine = str(session.read(key) or ""), session.held()
+    if not choice or run_id in mine.answered:
+        return
     taught = remembered.chosen(options, learns, choice)
     if taught is not None:
         remembered.keep(app, actor, source_id, taught, run_id)
     start(app, actor, source_id, conversation_id, choice)
+    mine.answered.add(run_id)
 
 
 @careful

@@ -103,6 +103,8 @@ class Held:
     """An example was asked on Home: the page goes on to the conversation."""
     kept_question: str | None = None
     """A question that could not start; put back into the box."""
+    answered: set[str] = field(default_factory=set)
+    """Turns of which a chip was chosen in this tab."""
     builder: BuilderState | None = None
     builder_closed: set[str] = field(default_factory=set)
     """Turns whose half-filled builder was closed in this tab."""
