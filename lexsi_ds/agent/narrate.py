@@ -13,7 +13,7 @@ import pandas as pd
 
 from lexsi_ds.models.card import Interval, ModelCard
 from lexsi_ds.models.engine import CaseExplanation
-from lexsi_ds.models.task import TaskSpec
+from lexsi_ds.models.task import TaskKind, TaskSpec
 from lexsi_ds.text_to_sql.reading import Analytic
 
 _SHOWN_GROUPS = 6
@@ -90,18 +90,35 @@ def predictive(frame: pd.DataFrame, shown: dict[str, Any], card: ModelCard, case
     task, entity, noun = card.task, shown["entity_column"], shown["entity_label"]
     ranked = _segment(frame, "ranked")
     top = ranked.head(shown["top_k"])
-    listing = ", ".join(f"{row[entity]} ({row['probability']:.2f})" for row in top.to_dict("records"))
-    list_ = (
-        f"The {len(top)} of {len(ranked):,} ranked {plural(noun, 2)} with the highest probability of {task.target_label} are: "
-        f"{listing}."
-    )
-    whom = [f"Scored are the {task.unknown_meaning}." + _statuses(top, task)]
+    listing = ", ".join(f"{row[entity]} ({_told(row, task)})" for row in top.to_dict("records"))
+    by = task.target_label if task.kind == "regression" else f"probability of {task.target_label}"
+    list_ = f"The {len(top)} of {len(ranked):,} ranked {plural(noun, 2)} with the highest {by} are: {listing}."
+    whom = [*shown.get("headlines", ()), f"Scored are the {task.unknown_meaning}." + _statuses(top, task)]
     if "out_of_fold" in set(frame["scored"]):
         whom.append("Every score is out of fold: it comes from models that did not see that row.")
     whom += _apart(frame, ranked, task, noun)
     sure = [*_stability(shown, ranked, top), _model(card)]
-    paragraphs = [[list_], _drivers(cases), whom, sure, _left_out(card)]
+    paragraphs = [[list_], _drivers(cases, task.kind), whom, sure, _left_out(card)]
     return "\n\n".join(" ".join(sentences) for sentences in paragraphs if sentences)
+
+
+def _told(row: dict[Any, Any], task: TaskSpec) -> str:
+    if task.kind == "regression":
+        return number(row["prediction"])
+    return (
+        f"{row['prediction']}, {row['probability']:.2f}" if task.kind == "multiclass" else f"{row['probability']:.2f}"
+    )
+
+
+def _score(row: dict[str, Any], task: TaskSpec) -> str:
+    """What the model says of one row: a probability, a class with its own, or an amount with its interval."""
+    if task.kind == "binary":
+        return f"{row['probability']:.2f}"
+    if task.kind == "multiclass":
+        return f"{row['prediction']}, {row['probability']:.2f}"
+    low, high = row.get("prediction_low"), row.get("prediction_high")
+    between = f", {number(low)} to {number(high)}" if low is not None and high is not None else ""
+    return f"{number(row['prediction'])}{between}"
 
 
 def _segment(frame: pd.DataFrame, name: str) -> Any:
@@ -119,6 +136,8 @@ def _apart(frame: pd.DataFrame, ranked: Any, task: TaskSpec, noun: str) -> list[
         "listed apart."
     )
     if not len(ranked):
+        return [first]
+    if task.kind == "regression":
         return [first]
     return [
         first,
@@ -159,23 +178,28 @@ def _model(card: ModelCard) -> str:
     auc = card.chosen.main
     warning = f" {card.warnings[0]}" if card.warnings else ""
     return (
-        f"The model is {_name(card.model_type)}, trained on {card.rows:,} rows of which {card.positives:,} with "
-        f"{card.task.target_label}; out of fold its {card.chosen.main_name} is {_interval(auc)}. {card.why_chosen}{warning}"
+        f"The model is {_name(card.model_type)}, trained on {card.rows:,} rows{of}; out of fold its {card.chosen.main_name} is "
+        f"{_interval(auc)}. {card.why_chosen}{warning}"
     )
 
 
+def _events(card: ModelCard) -> str:
+    return f" of which {card.positives:,} with {card.task.target_label}" if card.task.kind == "binary" else ""
+
+
 def _name(model_type: str) -> str:
-    return "a logistic model" if model_type == "Logistic" else model_type
+    return {"Logistic": "a logistic model", "Linear": "a linear model"}.get(model_type, model_type)
 
 
-def _drivers(cases: list[CaseExplanation]) -> list[str]:
+def _drivers(cases: list[CaseExplanation], kind: TaskKind) -> list[str]:
     if not cases:
         return []
     raising = Counter(d.label for c in cases for d in c.drivers[:3] if d.contribution > 0)
     if not raising:
         return []
     common = [f"{label} (in {count} of {len(cases)})" for label, count in raising.most_common(3)]
-    first = f"What goes with their risk most often: {', '.join(common)}."
+    what = "their risk" if kind == "binary" else "it"
+    first = f"What goes with {what} most often: {', '.join(common)}."
     return [first, *([cases[0].summary] if cases[0].summary else [])]
 
 

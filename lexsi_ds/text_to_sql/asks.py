@@ -40,9 +40,11 @@ def prediction(question: str, lexicon: Lexicon, names: Names, *, forced: bool) -
     outcome, named = _outcome(tagged, lexicon.model, forced=forced)
     if isinstance(other, Clarify):
         return other
+    spoken = {i.words[0] for i in tagged.items if i.kind == STRONG}
+    if not named and spoken & _SAYS_PREDICT and predict_options.names_column(tagged):
+        outcome = None
     if outcome is not None:
         return _Reader(tagged, outcome, names, named=named).read(question)
-    spoken = {i.words[0] for i in tagged.items if i.kind == STRONG}
     likely = bool(spoken & _SAYS_LIKELY) and bool(tagged.unknown) and any(i.of("entity") for i in tagged.items)
     if not forced and not spoken & (_SAYS_PREDICT | _SAYS_FORECAST) and not likely:
         return None

@@ -25,6 +25,13 @@ _FORMS = tuple(
     for tie in (r"for\s+(?:each|every)\s+", r"(?:for|of)\s+(?:each\s+|every\s+|all\s+|the\s+|our\s+|these\s+|of\s+)*")
 )
 """The written form, then the looser ones: "of the houses", "for all customers"."""
+_TAIL = re.compile(
+    r"(?:\s*[,;.:]\s*|\s+)(?:and\s+)?(?:(?:show|list|give)(?:\s+me|\s+us)?\s+)?(?:(?:the\s+)?(?:top|first)\s+(?P<n>\d{1,3})\b"
+    r"(?:\s*,?\s*(?:and|with)?\s*(?P<more>(?:tell\s+(?:me|us)\s+)?why|reasons|explain(?:\s+why)?))?|"
+    r"(?:tell\s+(?:me|us)\s+)?(?P<only>why|with\s+reasons))[\s.?!]*$",
+    re.IGNORECASE,
+)
+"""What may stand after a written form: how many are listed, and whether reasons are wanted."""
 _AS = re.compile(
     r"^(?P<name>.+?)\s+as\s+(?:an?\s+)?(?:(?P<figure>number|figure|amount|value)|class(?:es)?|categor(?:y|ies)|words?)$",
     re.IGNORECASE,
@@ -43,9 +50,14 @@ def target_column(outcome: Outcome) -> str:
 
 def read(question: str, lexicon: Lexicon, names: Names) -> TaskDraft | Clarify | None:
     """The task that a question in this form states; None for any other question."""
+    tail = _TAIL.search(question)
+    text = question[: tail.start()] if tail else question
     for form in _FORMS:
-        match = form.match(question)
+        match = form.match(text)
         found = _matched(match, question, lexicon, names) if match else None
+        if isinstance(found, TaskDraft) and tail:
+            why = bool(tail["more"] or tail["only"])
+            return found.model_copy(update={"top_k": int(tail["n"] or found.top_k), "wants_why": why})
         if found is not None:
             return found
     return None

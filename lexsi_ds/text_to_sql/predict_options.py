@@ -24,6 +24,11 @@ _SUMS = frozenset({"number", "count", "total", "sum", "average", "mean", "amount
 """Words that ask for a figure of many rows, which is no outcome of one."""
 
 
+def names_column(tagged: Tagged) -> bool:
+    """Whether a column is named, so that an outcome which is not cannot be meant."""
+    return any(i.of("column") and not i.of("entity", "outcome") for i in tagged.items)
+
+
 def unnamed(tagged: Tagged, question: str, names: Names, *, asks: bool, forecasts: bool) -> TaskDraft | Clarify | None:
     """A prediction that names a column which is no declared outcome, or none at all: what could be meant."""
     sums = tuple(t for t in tagged.unknown if fold(t) in _SUMS)

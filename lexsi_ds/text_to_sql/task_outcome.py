@@ -78,7 +78,7 @@ def _of_everyone(declared: Outcome, draft: TaskDraft, names: Names) -> Outcome:
     if not declared.out_of_fold or outcome_key(draft.column) not in GOOD_OUTCOMES:
         return declared
     rows = names.model.table(declared.table).plural
-    return declared.model_copy(update={"unknown": declared.known, "unknown_meaning": f"all {rows}"})
+    return declared.model_copy(update={"unknown": declared.known, "unknown_meaning": rows})
 
 
 def _of_column(draft: TaskDraft, names: Names, values: Values) -> Outcome:
@@ -107,7 +107,7 @@ def _whole(
 ) -> Outcome:
     """A column whose value itself is predicted: one of several words, or a figure."""
     there = tuple(v for v, _, _ in values)
-    classes = tuple(v for v in there if v != MISSING)
+    classes = sorted(v for v in there if v != MISSING)
     if kind == "multiclass" and values and len(classes) < 3:
         raise BadInput(f"{column.label} has fewer than three values.", where=f"{draft.table}.{column.name}",
                        to_do="Predict it as yes or no.")  # fmt: skip
@@ -120,7 +120,7 @@ def _whole(
         return (Condition(table=draft.table, column=column.name, op=op, values=chosen),)  # type: ignore[arg-type]
 
     part = tuple(v for v in draft.score if v != MISSING)
-    told = f"all {rows}" if not column.nulls else f"{rows} whose {column.label} is known"
+    told = rows if not column.nulls else f"{rows} whose {column.label} is known"
     if part:
         told = f"{rows} with {column.name} {' or '.join(part)}"
     return blank.model_copy(

@@ -36,7 +36,7 @@ def statement_of(scene: Scene, unknown: tuple[Condition, ...]) -> str:
 
 def narrowed(rows: str, only: str) -> str:
     """The rows to score in words, with what narrows them."""
-    return f"{rows.removeprefix('all ')}, {only}" if only else rows
+    return f"{rows}, {only}" if only else rows
 
 
 def group_of(scene: Scene) -> str | None:
@@ -114,7 +114,7 @@ def notes_of(scene: Scene, plan: Plan) -> list[str]:
         notes.append(
             f"No {entity.label} has an unknown outcome: each score is out of fold, made by models that did not see that row."
         )
-        if not outcome.unknown_meaning.startswith("all "):
+        if outcome.unknown != outcome.known:
             notes.append(f"Only {outcome.unknown_meaning} are listed.")
     if scene.model.column(entity.name, scene.key) is None:
         notes.append(
