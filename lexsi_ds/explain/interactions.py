@@ -15,7 +15,7 @@ from lexsi_ds.explain.answers import as_new
 from lexsi_ds.explain.cases import usual_class
 from lexsi_ds.explain.results import Basis, Cohort, Interactions, Pair
 from lexsi_ds.explain.rows import cohort_rows, sample_rows
-from lexsi_ds.explain.tree_shap import CROSSOVER_PAIRS, booster_of, own_pairs, shap_pairs, suits_woodelf, woodelf_pairs
+from lexsi_ds.explain.tree_shap import CROSSOVER_PAIRS, booster_of, one_class, own_pairs, suits_woodelf, woodelf_pairs
 from lexsi_ds.models.bundle import SavedModel
 from lexsi_ds.models.estimators import Additive, Estimator, Logistic
 
@@ -65,7 +65,7 @@ def pair_values(
             return own_pairs(booster, rows.x, groups, place), len(rows.x), "the library's own TreeSHAP interactions"
         if suits_woodelf(booster):
             return woodelf_pairs(booster, rows.x, groups), len(rows.x), "woodelf's TreeSHAP interactions"
-        return shap_pairs(booster, rows.x, groups, place), len(rows.x), "the shap package's TreeSHAP interactions"
+        return woodelf_pairs(one_class(booster, place or 0), rows.x, groups), len(rows.x), "woodelf's TreeSHAP interactions"
     return _own_terms(model, estimator, rows.x, place)
 
 

@@ -108,7 +108,7 @@ def grouped_values(model: SavedModel, rows: Prepared) -> tuple[np.ndarray, np.nd
     starts = np.flatnonzero(np.diff(model.encoding.groups, prepend=-1))
     base, values, used = None, None, set()
     for estimator, here, weight in model.parts(rows):
-        own_base, own, how = _estimator_values(estimator, rows.x[here])
+        own_base, own, how = estimator_values(estimator, rows.x[here])
         used.add(how)
         summed = np.add.reduceat(own, starts, axis=1)
         if base is None or values is None:
@@ -147,7 +147,9 @@ def raw_values(model: SavedModel, frame: pd.DataFrame) -> np.ndarray:
     return table
 
 
-def _estimator_values(estimator: Estimator, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, str]:
+def estimator_values(estimator: Estimator, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, str]:
+    """Base value (n,) and SHAP values (n, p) of encoded rows, with a last axis of classes where there are several, and how
+    they were computed: by woodelf from 2,500 rows on where it can, else by the estimator itself."""
     booster = booster_of(estimator)
     if booster is not None and len(x) >= CROSSOVER_ROWS and suits_woodelf(booster):
         base = base_of(booster, x.shape[1])

@@ -12,7 +12,7 @@ import pandas as pd
 from sklearn.neighbors import NearestNeighbors
 
 from lexsi_ds.errors import BadInput
-from lexsi_ds.models.bundle import PROBABILITY, TARGET, SavedModel
+from lexsi_ds.models.bundle import MARGIN, PROBABILITY, TARGET, SavedModel
 from lexsi_ds.models.encode import Encoding, read_columns
 from lexsi_ds.models.frames import plain
 from lexsi_ds.models.task import TaskSpec
@@ -61,7 +61,7 @@ def _row(model: SavedModel, place: int, distance: float) -> dict[str, Any]:
         "entity": plain(row[task.entity_column]),
         "distance": distance,
         "outcome": _outcome(task, row[TARGET]),
-        "probability": _scored(row[PROBABILITY]),
+        "probability": _scored(row.get(MARGIN) if task.kind == "regression" else row.get(PROBABILITY)),
         "display": {name: plain(row[name]) for name in task.display_columns if name in row.index},
     }
 

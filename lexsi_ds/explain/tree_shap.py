@@ -92,19 +92,26 @@ def own_pairs(booster: Any, x: np.ndarray, groups: np.ndarray, output: int | Non
     found = booster.predict(xgb.DMatrix(x, nthread=1), pred_interactions=True).astype(np.float64)
     if found.ndim == 4:
         found = found[:, output or 0]
-    return _grouped(found[:, :-1, :-1], groups)
+    return grouped_pairs(found[:, :-1, :-1], groups)
 
 
-def shap_pairs(booster: Any, x: np.ndarray, groups: np.ndarray, output: int | None) -> np.ndarray:
-    """The same from the shap package: several classes of a library that has no interactions of its own."""
-    with _silence():
-        import shap
+def one_class(booster: Any, place: int) -> Any:
+    """The trees of one of several classes of a LightGBM booster, as a booster of one margin: the library has no
+    interactions, and the shap package's of several classes do not add up to its contributions."""
+    import lightgbm as lgb
 
-        found = np.asarray(shap.TreeExplainer(booster).shap_interaction_values(x), dtype=np.float64)
-    return _grouped(found[..., output or 0] if found.ndim == 4 else found, groups)
+    classes = int(booster.num_model_per_iteration())
+    head, *trees = booster.model_to_string().split("\nTree=")
+    body, _, tail = trees[-1].partition("\nend of trees")
+    trees[-1] = body
+    own = [tree.partition("\n")[2] for number, tree in enumerate(trees) if number % classes == place]
+    kept = [line for line in head.split("\n") if not line.startswith(("tree_sizes=", "num_class=", "num_tree_per", "objective="))]
+    kept += ["num_class=1", "num_tree_per_iteration=1", "objective=regression", ""]
+    text = "\n".join(kept) + "".join(f"\nTree={number}\n{tree}" for number, tree in enumerate(own))
+    return lgb.Booster(model_str=f"{text}\nend of trees{tail}")
 
 
-def _grouped(pairs: np.ndarray, groups: np.ndarray) -> np.ndarray:
+def grouped_pairs(pairs: np.ndarray, groups: np.ndarray) -> np.ndarray:
     """Pairs of encoded columns (n, p, p) summed signed to pairs of features (n, f, f)."""
     sums = np.zeros((len(groups), int(groups.max()) + 1))
     sums[np.arange(len(groups)), groups] = 1.0
