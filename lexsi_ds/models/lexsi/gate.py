@@ -32,6 +32,7 @@ class Used:
 
 _TABULAR, _PROJECT = "core.tabular:TabularProject", "core.project:Project"
 CALLS: tuple[Used, ...] = (
+    Used("client.client:APIClient.post", ("uri", "payload")),
     Used("core.lexsi:LEXSI.login", ("sdk_access_token",)),
     Used("core.lexsi:LEXSI.organization", ("organization_name",)),
     Used("core.lexsi:LEXSI.available_pod_servers", ("type",)),

@@ -52,6 +52,8 @@ class Session:
         """The last line that the SDK printed."""
         self._lexsi: Any = None
         self._stage = (0, 1)
+        self._refused = ""
+        """Details of the last reply that said no: the SDK may lose them."""
 
     def stage(self, number: int, of: int, text: str) -> None:
         """Where the whole task stands; the percent that the SDK prints count inside of the stage."""
@@ -76,6 +78,7 @@ class Session:
             # One client a task: the SDK's own module-level ones would share a person's sign-in with the next task.
             lexsi = importlib.import_module("lexsi_sdk.core.lexsi").LEXSI()
             lexsi.api_client.base_url = self.access.url.rstrip("/")
+            self._listen(lexsi.api_client)
             lexsi.login(sdk_access_token=self.access.token)
             return lexsi
 
@@ -84,6 +87,7 @@ class Session:
 
     def call(self, operation: str, work: Callable[[], T]) -> T:
         """Run one call of the SDK. PlatformFailed says the operation and the platform's own reason."""
+        self._refused = ""
         try:
             with self._captured():
                 return work()
@@ -105,6 +109,8 @@ class Session:
         first: BaseException = error
         while first.__context__ is not None and str(first).strip().casefold() in _MASKING:
             first = first.__context__
+        if str(first).strip().casefold() in _MASKING:
+            return self._refused
         kind = type(first).__name__
         if isinstance(first, KeyError):
             return f"The platform's answer lacks {first.args[0] if first.args else 'a field'}"
@@ -120,6 +126,18 @@ class Session:
         if type(first) is not Exception:
             return f"lexsi-sdk met an error of its own ({kind}: {first})"
         return str(first)
+
+    def _listen(self, client: Any) -> None:
+        """Remember what a reply says that said no."""
+        post = client.post
+
+        def listening(uri: str, payload: Any = None) -> Any:
+            answer = post(uri=uri, payload={} if payload is None else payload)
+            if isinstance(answer, dict) and answer.get("success") is False:
+                self._refused = str(answer.get("details") or "")
+            return answer
+
+        object.__setattr__(client, "post", listening)
 
     def clean(self, text: str) -> str:
         """A text without the token, the bearer token, or what looks like one."""
