@@ -78,6 +78,10 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("LEXSI_DS_ML_TIMEOUT_S", "LEXSI_TRAIN_TIMEOUT_S"),
         description="Longest time of one training, in seconds.",
     )
+    train_budget_s: float = Field(
+        default=60, gt=0,
+        description="Seconds of one processor that comparing model types may take, by estimate; what does not fit is not tried.",
+    )
     ingest_timeout_s: float = Field(default=1800, gt=0, description="Longest time of one import, in seconds.")
     max_columns: int = Field(
         default=2000, ge=10, description="Most columns of one imported table; a wider one is refused."
@@ -112,7 +116,8 @@ class Settings(BaseSettings):
         default=None, description="Serverless compute of the Lexsi platform for explanations, such as nova-0.5."
     )
     lexsi_folds: int = Field(
-        default=5, ge=2, le=10, description="Trainings on the Lexsi platform where every row needs a score from a model that did not see it."
+        default=5, ge=2, le=10,
+        description="Trainings on the Lexsi platform where every row needs a score from a model that did not see it.",
     )
     aws_access_key_id: SecretStr | None = Field(
         default=None, validation_alias="AWS_ACCESS_KEY_ID", description="Key for S3 when a call gives none."

@@ -110,17 +110,6 @@ def _told(row: dict[Any, Any], task: TaskSpec) -> str:
     )
 
 
-def _score(row: dict[str, Any], task: TaskSpec) -> str:
-    """What the model says of one row: a probability, a class with its own, or an amount with its interval."""
-    if task.kind == "binary":
-        return f"{row['probability']:.2f}"
-    if task.kind == "multiclass":
-        return f"{row['prediction']}, {row['probability']:.2f}"
-    low, high = row.get("prediction_low"), row.get("prediction_high")
-    between = f", {number(low)} to {number(high)}" if low is not None and high is not None else ""
-    return f"{number(row['prediction'])}{between}"
-
-
 def _segment(frame: pd.DataFrame, name: str) -> Any:
     """The rows of one segment in rank order."""
     rows: Any = frame[frame["segment"] == name]
@@ -178,8 +167,8 @@ def _model(card: ModelCard) -> str:
     auc = card.chosen.main
     warning = f" {card.warnings[0]}" if card.warnings else ""
     return (
-        f"The model is {_name(card.model_type)}, trained on {card.rows:,} rows{of}; out of fold its {card.chosen.main_name} is "
-        f"{_interval(auc)}. {card.why_chosen}{warning}"
+        f"The model is {_name(card.model_type)}, trained on {card.rows:,} rows{_events(card)}; out of fold its "
+        f"{card.chosen.main_name} is {_interval(auc)}. {card.why_chosen}{warning}"
     )
 
 

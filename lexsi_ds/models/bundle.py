@@ -1,9 +1,9 @@
 """A trained model on disk: one folder, written once under a temporary name and renamed, JSON and Arrow only.
 
 ``card.json`` the card, ``encoding.json`` how features become numbers, ``model.json`` the model on all training rows,
-``folds/`` the models that did not see a fold, ``bootstrap/`` the refits behind the bands, ``oof.arrow`` the training
-rows with their outcome, out-of-fold score, folds and which refits drew them. Must never hold pickled objects or be
-changed after the rename.
+``calibration.json`` and ``conformal.json`` how margins become probabilities and amounts intervals, ``folds/`` the models
+that did not see a fold, ``bootstrap/`` the refits behind the bands, ``oof.arrow`` the training rows with their outcome,
+out-of-fold score, folds and which refits drew them. Must never hold pickled objects or be changed after the rename.
 """
 
 from __future__ import annotations
@@ -17,17 +17,21 @@ import numpy as np
 import pandas as pd
 
 from lexsi_ds.errors import BadInput, NotFound
+from lexsi_ds.models.calibrate import Calibrator
 from lexsi_ds.models.card import ModelCard
+from lexsi_ds.models.conformal import Widths
 from lexsi_ds.models.encode import Encoding, read_columns
-from lexsi_ds.models.estimators import Estimator, load, probability
+from lexsi_ds.models.estimators import Estimator, Outcome, load, softmax
+from lexsi_ds.models.folds import Folds
 from lexsi_ds.models.frames import column, entity_keys, need_columns, read_frame, write_frame
+from lexsi_ds.models.moments import as_moments
 from lexsi_ds.models.stability import Refits
-from lexsi_ds.models.task import FeatureDef
-from lexsi_ds.models.validation import Folds
+from lexsi_ds.models.task import FeatureDef, TaskSpec
 
 TARGET = "_lexsi_target"
 PROBABILITY = "_lexsi_probability"
 MARGIN = "_lexsi_margin"
+PREDICTION = "_lexsi_prediction"
 FOLDS = "_lexsi_folds"
 DRAWN = "_lexsi_drawn"
 """Columns of ``oof.arrow`` beside the data's own; no data column is called so."""
@@ -93,8 +97,30 @@ class SavedModel:
 
     @property
     def link(self) -> Callable[[np.ndarray], np.ndarray]:
-        """What turns a margin into a probability."""
-        return probability
+        """What turns margins into probabilities, calibrated where the card says so; margins of an amount are the
+        amount."""
+        if self.outcome.kind == "regression":
+            return np.asarray
+        return softmax if self.outcome.kind == "multiclass" else self.calibrator
+
+    @property
+    def outcome(self) -> Outcome:
+        """What it predicts."""
+        task = self.card.task
+        sizes = {"binary": 2, "multiclass": len(task.classes), "regression": 0}
+        return Outcome(task.kind, sizes[task.kind])
+
+    @cached_property
+    def calibrator(self) -> Calibrator:
+        """How log-odds become probabilities; the logistic function where nothing was learnt."""
+        path = self.folder / "calibration.json"
+        return Calibrator.model_validate_json(path.read_text(encoding="utf-8")) if path.is_file() else Calibrator()
+
+    @cached_property
+    def widths(self) -> Widths | None:
+        """How wide the interval of an amount is; None of other outcomes."""
+        path = self.folder / "conformal.json"
+        return Widths.model_validate_json(path.read_text(encoding="utf-8")) if path.is_file() else None
 
     def prepare(self, frame: pd.DataFrame) -> Prepared:
         """Read and encode the rows of a frame; refuse an empty one, one without the entity or a feature, or values of
@@ -106,14 +132,14 @@ class SavedModel:
             )
         need_columns(frame, [task.entity_column, *self.encoding.names], "The frame to score")
         keys = entity_keys(column(frame, task.entity_column))
-        places = {key: i for i, key in enumerate(entity_keys(column(self.training, task.entity_column)))}
         columns = read_columns(frame, self.features)
-        position = np.array([places.get(key, -1) for key in keys], dtype=np.int64)
+        position = positions(frame, self.training, task)
         return Prepared(keys, self.encoding.matrix(columns), position, self.encoding.unseen(columns))
 
     def margin(self, rows: Prepared) -> np.ndarray:
-        """Log-odds: of the final model, or out of fold for rows that trained it. Shape (n,)."""
-        result = np.zeros(len(rows.x))
+        """Margins of the final model, or out of fold for rows that trained it. Shape (n,), or (n, K) of several
+        classes."""
+        result = np.zeros(self._shape(len(rows.x)))
         for model, here, weight in self.parts(rows):
             result[here] += weight * model.margin(rows.x[here])
         return result
@@ -122,14 +148,17 @@ class SavedModel:
         """Base value (n,) and SHAP values on the margin, one a source column in encoded order (n, features); the
         encoded columns of a feature are summed with their signs. They add up to ``margin``: out of fold both are means
         over the same models."""
-        base = np.zeros(len(rows.x))
-        values = np.zeros((len(rows.x), len(self.encoding.features)))
+        base = np.zeros(self._shape(len(rows.x)))
+        values = np.zeros((len(rows.x), len(self.encoding.features), *base.shape[1:]))
         starts = np.flatnonzero(np.diff(self.encoding.groups, prepend=-1))
         for model, here, weight in self.parts(rows):
             model_base, parts = model.contributions(rows.x[here])
             base[here] += weight * model_base
             values[here] += weight * np.add.reduceat(parts, starts, axis=1)
         return base, values
+
+    def _shape(self, n: int) -> tuple[int, ...]:
+        return (n, self.outcome.classes) if self.outcome.kind == "multiclass" else (n,)
 
     def parts(self, rows: Prepared) -> list[tuple[Estimator, np.ndarray, float]]:
         """Which model scores which rows with what weight: the final one the new rows, fold models those they did not
@@ -158,6 +187,25 @@ class Parts:
     fold_models: Sequence[Estimator]
     refits: Refits
     training: pd.DataFrame
+    calibrator: Calibrator
+    widths: Widths | None
+
+
+def positions(frame: pd.DataFrame, training: pd.DataFrame, task: TaskSpec) -> np.ndarray:
+    """Each row's position among the training rows, or -1. Where an entity trained with several rows the moment tells them
+    apart; a row of a known entity at another moment is a new one. Shape (n,)."""
+    own, known = (entity_keys(column(f, task.entity_column)) for f in (frame, training))
+    moment = task.moment_column
+    repeated = len(pd.unique(known)) < len(known)
+    if repeated and moment and moment in frame.columns and moment in training.columns:
+        own = _dated(own, as_moments(column(frame, moment)))
+        known = _dated(known, as_moments(column(training, moment)))
+    places = {key: i for i, key in enumerate(known)}
+    return np.array([places.get(key, -1) for key in own], dtype=np.int64)
+
+
+def _dated(keys: np.ndarray, moments: np.ndarray) -> np.ndarray:
+    return np.array([f"{key}\x1f{moment}" for key, moment in zip(keys, moments.astype(str), strict=True)], dtype=object)
 
 
 def save(parts: Parts, temporary: Path, folder: Path) -> None:
@@ -169,6 +217,10 @@ def save(parts: Parts, temporary: Path, folder: Path) -> None:
         for number, model in enumerate(models):
             model.save(temporary / place / f"{number:03}.json")
     (temporary / "encoding.json").write_text(parts.encoding.model_dump_json(), encoding="utf-8")
+    if parts.calibrator != Calibrator():
+        (temporary / "calibration.json").write_text(parts.calibrator.model_dump_json(), encoding="utf-8")
+    if parts.widths is not None:
+        (temporary / "conformal.json").write_text(parts.widths.model_dump_json(), encoding="utf-8")
     packed = np.packbits(parts.refits.drawn, axis=1)
     write_frame(parts.training.assign(**{DRAWN: [row.tobytes() for row in packed]}), temporary / "oof.arrow")
     (temporary / "card.json").write_text(parts.card.model_dump_json(), encoding="utf-8")

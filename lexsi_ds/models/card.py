@@ -74,7 +74,6 @@ class Candidate(Value):
     chosen: bool
     repeats: int = 0
     """Times all rows were held out once for it; 0: as the card says."""
-    seconds: float = 0.0
 
     @property
     def main(self) -> Interval:

@@ -94,12 +94,15 @@ def learn(features: tuple[FeatureDef, ...], columns: Mapping[str, np.ndarray]) -
     return Encoding(features=tuple(_learn(f, columns[f.name]) for f in sorted(features, key=lambda f: f.name)))
 
 
-def read_columns(frame: pd.DataFrame, features: tuple[FeatureDef, ...]) -> dict[str, np.ndarray]:
-    """The features of a frame that is to be scored, each as its kind; a value that is not of it is refused."""
+def read_columns(
+    frame: pd.DataFrame, features: tuple[FeatureDef, ...], *, strict: bool = True
+) -> dict[str, np.ndarray]:
+    """The features of a frame that is to be scored, each as its kind; a value that is not of it is refused, unless the
+    frame is one that trained, where it counts as missing."""
     columns = {}
     for feature in features:
         values, unreadable = read_column(column(frame, feature.name), feature.kind)
-        if unreadable:
+        if unreadable and strict:
             kind = "a number" if feature.kind == "numeric" else "true or false"
             raise BadInput(
                 f"{unreadable:,} of {len(frame):,} values of {feature.name} are not {kind}, as the model expects.",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,7 @@ Tell = Callable[[dict[str, Any]], None]
 
 
 class LocalEngine:
-    """XGBoost and a logistic baseline in this machine's workers. Models lie in ``home/models``, scores in
+    """Trains, scores and explains in this machine's workers. Models lie in ``home/models``, scores in
     ``home/predictions``."""
 
     def __init__(self, pool: Pool, settings: Settings) -> None:
@@ -48,11 +48,12 @@ class LocalEngine:
         handle: DatasetHandle | None = None,
         run_id: str | None = None,
         version: int = 1,
+        to_score: pd.DataFrame | None = None,
         cancel: Cancel | None = None,
         tell: Tell | None = None,
     ) -> tuple[ModelRef, ModelCard]:
         """Train on the context frame (one row of it a row of the entity). ``handle`` and ``run_id`` go onto the
-        card."""
+        card; ``to_score``, the rows that the model is for, are compared with those it learns from."""
         self._models.mkdir(parents=True, exist_ok=True)
         model_id = new_id("mdl")
         folder = self._models / model_id
@@ -64,9 +65,12 @@ class LocalEngine:
                 "snapshot_id": handle.snapshot_id,
                 "snapshot_number": handle.snapshot_number,
             }
-        with self._on_disk(frame) as path:
+        with ExitStack() as files:
+            rows = files.enter_context(self._on_disk(to_score)) if to_score is not None else None
             args = {
-                "frame": str(path),
+                "frame": str(files.enter_context(self._on_disk(frame))),
+                "to_score": str(rows) if rows is not None else None,
+                "budget_s": self._settings.train_budget_s,
                 "task": task.model_dump(mode="json"),
                 "model_type": model_type,
                 "origin": origin,
@@ -83,10 +87,12 @@ class LocalEngine:
         frame: pd.DataFrame,
         *,
         out: Path | None = None,
+        threshold: float | None = None,
         cancel: Cancel | None = None,
         tell: Tell | None = None,
     ) -> Predictions:
-        """Score every row; the Arrow file goes to ``out`` or to a new file under ``home/predictions``."""
+        """Score every row; the Arrow file goes to ``out`` or to a new file under ``home/predictions``. ``threshold`` is
+        the probability from which on ``prediction`` is 1; the card's when left out."""
         self._predictions.mkdir(parents=True, exist_ok=True)
         path = out or self._predictions / f"{new_id('prd')}.arrow"
         with self._on_disk(frame) as source:
@@ -94,6 +100,7 @@ class LocalEngine:
                 "folder": str(ref.folder),
                 "frame": str(source),
                 "out": str(path),
+                "threshold": threshold,
                 "threads": self._settings.threads,
             }
             answer = self._run("lexsi_ds.models.worker:predict", args, cancel, tell, cleanup=path)

@@ -103,8 +103,8 @@ def measure(y: np.ndarray, p: np.ndarray, resamples: Resamples) -> tuple[Metrics
     """Metrics with intervals, and the ROC AUC of each resample for paired comparison. ``y`` 0/1, ``p`` in [0, 1]; shape
     (n,)."""
     scored = Scored(y, p)
-    point = _stack(scored.figures(np.ones((1, len(y)))))[0]
-    drawn = resamples.each(lambda counts: _stack(scored.figures(counts)))
+    point = stack(scored.figures(np.ones((1, len(y)))))[0]
+    drawn = resamples.each(lambda counts: stack(scored.figures(counts)))
     auc, ks, precision, brier, loss = (interval(point[i], drawn[:, i]) for i in range(5))
     gini = Interval(value=2 * auc.value - 1, low=2 * auc.low - 1, high=2 * auc.high - 1)
     figures = Metrics(roc_auc=auc, gini=gini, ks=ks, average_precision=precision, brier=brier, log_loss=loss)
@@ -163,7 +163,8 @@ def _bin(y: np.ndarray, p: np.ndarray) -> CalibrationBin:
     return CalibrationBin(predicted=float(p.mean()), observed=float(y.mean()), low=low, high=high, n=len(y))
 
 
-def _stack(figures: Figures) -> np.ndarray:
+def stack(figures: Figures) -> np.ndarray:
+    """ROC AUC, KS, average precision, Brier and log loss, a row a resample. Shape (b, 5)."""
     parts = (figures.roc_auc, figures.ks, figures.average_precision, figures.brier, figures.log_loss)
     return np.stack(parts, axis=1)
 

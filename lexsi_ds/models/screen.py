@@ -8,27 +8,29 @@ scored rows. What is protected, undated or post-outcome is settled before, by th
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import StratifiedKFold
 
 from lexsi_ds.models.encode import read_column
+from lexsi_ds.models.estimators import Outcome
 from lexsi_ds.models.frames import column, is_date
+from lexsi_ds.models.moments import as_moments, is_dated_text
+from lexsi_ds.models.strength import filled_strength, strength
 from lexsi_ds.models.task import FeatureDef, FeatureKind, LeftOut, LeftOutReason, TaskSpec
 
 LEAK_AUC = 0.985
-"""A single column that ranks the outcome this well is taken for the outcome itself."""
+"""A single column that ranks the outcome (or explains an amount, as R2) this well is taken for the outcome itself."""
 SUSPECT_AUC = 0.95
 """From here on a column stays, with a warning."""
+BINARY = Outcome()
 _CHANCE = 1e-6
 _KEY_NAME = re.compile(
     r"(^|_|\s)(id|key|uuid|guid|no|nr|num|index|idx)$|(?i:number)$|[a-z](Id|ID|Key|No|Nr|Index)$", re.ASCII
 )
-_CODE_LEVELS = 20
+_FOREIGN_KEY = re.compile(r"(^|_|\s)(id|uuid|guid)$|[a-z](Id|ID)$", re.ASCII)
+_LATER = 0.95
 
 
 @dataclass(frozen=True)
@@ -59,27 +61,27 @@ class _Column:
         return self.feature.kind == "categorical"
 
 
-def screen(frame: pd.DataFrame, task: TaskSpec, y: np.ndarray) -> Screened:
-    """Judge the task's features on the training rows. ``frame`` in canonical row order, ``y`` 0/1 of shape (n,)."""
+def screen(frame: pd.DataFrame, task: TaskSpec, y: np.ndarray, outcome: Outcome = BINARY) -> Screened:
+    """Judge the task's features on the training rows. ``frame`` in canonical row order, ``y`` (n,) of outcomes."""
     kept: list[_Column] = []
     seen: dict[int, str] = {}
     left_out: list[LeftOut] = []
     notes: list[str] = []
     warnings: list[str] = []
     for feature in task.features:
-        early = _by_name(feature, frame, task)
+        early = _by_name(feature, frame, task) or _by_date(feature, frame, task, y, outcome)
         if early is not None:
             left_out.append(_left(task, feature, *early))
             continue
         candidate, note = _read(feature, column(frame, feature.name))
-        auc = _single_auc(candidate, y)
-        verdict = _verdict(candidate, y, task, auc) or _duplicates(candidate, seen)
+        auc = strength(candidate.values, candidate.missing, y, outcome, candidate.words)
+        verdict = _verdict(candidate, y, task, auc, outcome) or _duplicates(candidate, seen)
         if verdict is not None:
             left_out.append(_left(task, feature, *verdict))
             continue
         kept.append(candidate)
         notes += [note] if note else []
-        warnings += [_suspicion(candidate, task, auc)] if auc >= SUSPECT_AUC else []
+        warnings += [_suspicion(candidate, task, auc, outcome)] if auc >= SUSPECT_AUC else []
     columns = {c.feature.name: c.values for c in kept}
     return Screened(tuple(c.feature for c in kept), columns, tuple(left_out), tuple(notes), tuple(warnings))
 
@@ -94,9 +96,30 @@ def _by_name(feature: FeatureDef, frame: pd.DataFrame, task: TaskSpec) -> tuple[
         return "identifier", f"It names the {task.entity_label}."
     if feature.name == task.target_column:
         return "target", "It is the outcome itself."
-    if is_date(column(frame, feature.name)):
-        return "date", "A date as such does not repeat; only the time between two dates can be learnt from."
+    if feature.name == task.group_column:
+        return "identifier", "It says which rows belong together, and they stay together in the folds."
+    if feature.name == task.score_column:
+        return "by_hand", "It is an existing score of the same outcome: it is compared with the model."
     return None
+
+
+def _by_date(
+    feature: FeatureDef, frame: pd.DataFrame, task: TaskSpec, y: np.ndarray, outcome: Outcome
+) -> tuple[LeftOutReason, str] | None:
+    values = column(frame, feature.name)
+    if not is_date(values) and not is_dated_text(values):
+        return None
+    filled = values.notna().to_numpy()
+    told = filled_strength(~filled, y, outcome)
+    if filled.any() and not filled.all() and told >= LEAK_AUC:
+        return "leak", f"Whether this date is filled tells {task.target_label}: it is written with the outcome."
+    moment = task.moment_column
+    if moment and moment in frame.columns and feature.name != moment:
+        both = pd.DataFrame({"date": as_moments(values), "moment": as_moments(column(frame, moment))}).dropna()
+        later = int((both["date"].to_numpy() > both["moment"].to_numpy()).sum())
+        if len(both) and later >= _LATER * len(both):
+            return "post_outcome", f"In {later:,} of {len(both):,} rows it is later than {moment}: written afterwards."
+    return "date", "A date as such does not repeat; only the time between two dates can be learnt from."
 
 
 def _read(feature: FeatureDef, values: pd.Series) -> tuple[_Column, str]:
@@ -111,35 +134,51 @@ def _read(feature: FeatureDef, values: pd.Series) -> tuple[_Column, str]:
             note = f"{feature.name} was taken as words: {unreadable:,} of its {present:,} values are not of its kind."
         else:
             note = f"{unreadable:,} of {present:,} values of {feature.name} could not be read and count as missing."
+    infinite = _infinite(values) if kind == "numeric" else 0
+    if infinite:
+        note = f"{note} {infinite:,} infinite values of {feature.name} count as missing.".strip()
     missing = np.array([v is None for v in read]) if kind == "categorical" else np.isnan(read)
     return _Column(feature.model_copy(update={"kind": kind}), read, missing), note
 
 
-def _verdict(column: _Column, y: np.ndarray, task: TaskSpec, auc: float) -> tuple[LeftOutReason, str] | None:
+def _infinite(values: pd.Series) -> int:
+    return int(np.isinf(values.to_numpy()).sum()) if values.dtype.kind == "f" else 0
+
+
+def _verdict(
+    column: _Column, y: np.ndarray, task: TaskSpec, auc: float, outcome: Outcome
+) -> tuple[LeftOutReason, str] | None:
     if column.missing.all():
         return "all_null", f"It is empty in all {len(y):,} training rows."
-    if not column.missing.any() and len(set(column.values.tolist())) == 1:
+    if not column.missing.any() and len(pd.unique(column.values)) == 1:
         return "constant", f"It has one value in all {len(y):,} training rows."
     return (
-        _copies_target(column, y, task)
+        _copies_target(column, y, task, outcome)
         or _identifies(column, task)
         or _too_many_levels(column)
-        or _leaks(column, y, task, auc)
+        or _leaks(column, y, task, auc, outcome)
         or _filled_for_one_class(column, y, task)
     )
 
 
-def _copies_target(column: _Column, y: np.ndarray, task: TaskSpec) -> tuple[LeftOutReason, str] | None:
+def _copies_target(
+    column: _Column, y: np.ndarray, task: TaskSpec, outcome: Outcome
+) -> tuple[LeftOutReason, str] | None:
+    """One value an outcome and one outcome a value, whatever they are called."""
     here = ~column.missing
-    pairs = set(zip(column.values[here].tolist(), y[here].tolist(), strict=True))
-    if len(pairs) == 2 and len({v for v, _ in pairs}) == 2 and len({o for _, o in pairs}) == 2 and here.mean() > 0.5:
-        return "target", f"It is the outcome under another name: its two values tell {task.target_label} exactly."
-    return None
+    if outcome.kind == "regression" or here.mean() <= 0.5:
+        return None
+    told, known = pd.factorize(column.values[here])[0], y[here].astype(int)
+    size = len(np.unique(known))
+    if size < 2 or told.max() + 1 != size or len(np.unique(told * (known.max() + 1) + known)) != size:
+        return None
+    shown = "two" if size == 2 else f"{size}"
+    return "target", f"It is the outcome under another name: its {shown} values tell {task.target_label} exactly."
 
 
 def _identifies(column: _Column, task: TaskSpec) -> tuple[LeftOutReason, str] | None:
     present = column.present
-    distinct, n = len(set(present.tolist())), len(present)
+    distinct, n = len(pd.unique(present)), len(present)
     if n < 20:
         return None
     if column.words:
@@ -150,6 +189,11 @@ def _identifies(column: _Column, task: TaskSpec) -> tuple[LeftOutReason, str] | 
             )
         return None
     whole = bool((present == np.round(present)).all())
+    if whole and distinct < n and distinct > 20 and _FOREIGN_KEY.search(column.feature.name):
+        return (
+            "identifier",
+            f"It is named like a key and numbers {distinct:,} things: the size of a number means nothing.",
+        )
     if not whole or distinct < n:
         return None
     if _KEY_NAME.search(column.feature.name):
@@ -162,32 +206,38 @@ def _identifies(column: _Column, task: TaskSpec) -> tuple[LeftOutReason, str] | 
 def _too_many_levels(column: _Column) -> tuple[LeftOutReason, str] | None:
     if not column.words:
         return None
-    distinct, n = len(set(column.present.tolist())), len(column.present)
+    distinct, n = len(pd.unique(column.present)), len(column.present)
     if distinct > 20 and (distinct > n / 4 or distinct > 1_000):
         return "high_cardinality", f"{distinct:,} different words in {n:,} rows: too few rows each to learn from."
     return None
 
 
-def _leaks(column: _Column, y: np.ndarray, task: TaskSpec, auc: float) -> tuple[LeftOutReason, str] | None:
+def _leaks(
+    column: _Column, y: np.ndarray, task: TaskSpec, auc: float, outcome: Outcome
+) -> tuple[LeftOutReason, str] | None:
     if auc >= LEAK_AUC:
-        return (
-            "leak",
-            f"Alone it ranks {task.target_label} with a ROC AUC of {auc:.3f}: it is written with the outcome.",
-        )
+        return "leak", f"Alone it {_tells(task, auc, outcome, 3)}: it is written with the outcome."
     if column.missing.any() and not column.missing.all():
-        auc = _either_way(y, column.missing.astype(float))
+        auc = filled_strength(column.missing, y, outcome)
         if auc >= LEAK_AUC:
+            name = "R2" if outcome.kind == "regression" else "ROC AUC"
             return (
                 "leak",
-                f"Whether it is filled tells {task.target_label} (ROC AUC {auc:.3f}): it is written with the outcome.",
+                f"Whether it is filled tells {task.target_label} ({name} {auc:.3f}): it is written with the outcome.",
             )
     return None
+
+
+def _tells(task: TaskSpec, auc: float, outcome: Outcome, digits: int) -> str:
+    if outcome.kind == "regression":
+        return f"explains {task.target_label} with an R2 of {auc:.{digits}f}"
+    return f"ranks {task.target_label} with a ROC AUC of {auc:.{digits}f}"
 
 
 def _filled_for_one_class(column: _Column, y: np.ndarray, task: TaskSpec) -> tuple[LeftOutReason, str] | None:
     """Only where nothing proves that a feature came before the outcome: after a cut-off date such a column is a real
     event."""
-    if task.cutoff_column is not None or not column.missing.any():
+    if task.cutoff_column is not None or task.kind != "binary" or not column.missing.any():
         return None
     filled = y[~column.missing]
     for value in (0.0, 1.0):
@@ -209,38 +259,5 @@ def _duplicates(column: _Column, seen: dict[int, str]) -> tuple[LeftOutReason, s
     return None
 
 
-def _suspicion(column: _Column, task: TaskSpec, auc: float) -> str:
-    name = column.feature.name
-    return f"{name} alone ranks {task.target_label} with a ROC AUC of {auc:.2f}: check that it is known beforehand."
-
-
-def _single_auc(column: _Column, y: np.ndarray) -> float:
-    """How well one column alone ranks the outcome, either way round; words and codes by cross-fitted rates. 0.5 for few
-    rows."""
-    here = ~column.missing
-    outcome = y[here]
-    if here.sum() < 20 or min(outcome.sum(), len(outcome) - outcome.sum()) < 5:
-        return 0.5
-    if column.words:
-        return _either_way(outcome, _cross_fitted(column.values[here], outcome))
-    auc = _either_way(outcome, column.values[here])
-    if 2 < len(set(column.present.tolist())) <= _CODE_LEVELS:
-        auc = max(auc, _either_way(outcome, _cross_fitted(column.values[here], outcome)))
-    return auc
-
-
-def _either_way(y: np.ndarray, score: np.ndarray) -> float:
-    auc = float(roc_auc_score(y, score))
-    return max(auc, 1.0 - auc)
-
-
-def _cross_fitted(values: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The outcome's rate at each row's level, from the other folds only, so that rare levels do not flatter."""
-    rates = np.full(len(y), float(y.mean()))
-    for train, test in StratifiedKFold(n_splits=5, shuffle=True, random_state=0).split(np.zeros(len(y)), y):
-        seen = Counter(values[train].tolist())
-        positive = Counter(v for v, outcome in zip(values[train].tolist(), y[train].tolist(), strict=True) if outcome)
-        rates[test] = [
-            positive[v] / seen[v] if v in seen else rates[i] for i, v in zip(test, values[test].tolist(), strict=True)
-        ]
-    return rates
+def _suspicion(column: _Column, task: TaskSpec, auc: float, outcome: Outcome) -> str:
+    return f"{column.feature.name} alone {_tells(task, auc, outcome, 2)}: check that it is known beforehand."

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lexsi_ds.models.estimators import MANY_COLUMNS, Estimator, Recipe, side_by_side
+from lexsi_ds.models.estimators import MANY_COLUMNS, Estimator, Outcome, Recipe, side_by_side
 
 TOP = 10
 BAND = (0.1, 0.9)
@@ -46,10 +46,21 @@ def refit_count(rows: int, columns: int) -> int:
     return 50 if rows <= MOST_ROWS and columns <= MANY_COLUMNS else 20
 
 
-def refit(how: Recipe, x: np.ndarray, y: np.ndarray, seed: int, threads: int, done: Callable[[int], None]) -> Refits:
-    """Fit on bootstrap samples drawn within each class, so that every sample holds both. ``x`` (n, p), ``y`` (n,)."""
+def refit(
+    how: Recipe,
+    x: np.ndarray,
+    y: np.ndarray,
+    seed: int,
+    threads: int,
+    done: Callable[[int], None],
+    *,
+    groups: np.ndarray | None = None,
+) -> Refits:
+    """Fit on bootstrap samples drawn within each class, so that every sample holds all; whole groups where rows belong
+    together. ``x`` (n, p), ``y`` (n,), ``groups`` (n,). Additive curves are refitted in their lighter form."""
+    how = how.lighter()
     count = refit_count(*x.shape)
-    samples = [_draw(y, np.random.default_rng([seed, 1, b])) for b in range(count)]
+    samples = [_draw(y, np.random.default_rng([seed, 1, b]), how.outcome, groups) for b in range(count)]
     drawn = np.zeros((len(y), count), dtype=bool)
     for b, sample in enumerate(samples):
         drawn[sample, b] = True
@@ -83,13 +94,31 @@ def bands(score: np.ndarray, refits: np.ndarray, tie: np.ndarray) -> Bands:
     )
 
 
-def _draw(y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _draw(y: np.ndarray, rng: np.random.Generator, outcome: Outcome, groups: np.ndarray | None) -> np.ndarray:
     share = min(1.0, MOST_ROWS / len(y))
+    if groups is not None:
+        return _draw_groups(y, rng, outcome, groups, share)
+    if outcome.kind == "regression":
+        return np.sort(rng.choice(len(y), size=max(10, round(len(y) * share)), replace=True))
     parts = []
-    for value in (0, 1):
+    for value in range(outcome.classes):
         rows = np.flatnonzero(y == value)
         parts.append(rng.choice(rows, size=max(5, round(len(rows) * share)), replace=True))
     return np.sort(np.concatenate(parts))
+
+
+def _draw_groups(
+    y: np.ndarray, rng: np.random.Generator, outcome: Outcome, groups: np.ndarray, share: float
+) -> np.ndarray:
+    """Rows of groups drawn with replacement; a few rows of a class that no drawn group has are added."""
+    order = np.argsort(groups, kind="stable")
+    starts = np.append(np.flatnonzero(np.diff(groups[order], prepend=-1)), len(order))
+    count = len(starts) - 1
+    drawn = rng.integers(0, count, size=max(2, round(count * share)))
+    rows = np.concatenate([order[starts[g] : starts[g + 1]] for g in drawn])
+    missing = [] if outcome.kind == "regression" else sorted(set(range(outcome.classes)) - set(y[rows].astype(int)))
+    extra = [rng.choice(np.flatnonzero(y == value), size=5) for value in missing]
+    return np.sort(np.concatenate([rows, *extra]))
 
 
 def _ranking(score: np.ndarray) -> np.ndarray:

@@ -13,24 +13,30 @@ from lexsi_ds.models.bundle import SavedModel, save
 from lexsi_ds.models.frames import read_frame, write_frame
 from lexsi_ds.models.scoring import score
 from lexsi_ds.models.task import TaskSpec
-from lexsi_ds.models.training import Origin, train_model
+from lexsi_ds.models.training import BUDGET_S, Origin, train_model
 
 Say = Callable[[dict[str, Any]], None]
 
 
 def train(args: dict[str, Any], say: Say) -> dict[str, Any]:
-    """Train and write ``folder``. Args: frame, task, model_type, origin, folder, temporary, threads. Gives the card."""
+    """Train and write ``folder``. Args: frame, task, model_type, origin, folder, temporary, threads; budget_s and to_score
+    (the frame of rows to score) may be given. Gives the card."""
     task = TaskSpec.model_validate(args["task"])
     frame = read_frame(Path(args["frame"]))
-    parts = train_model(frame, task, args.get("model_type"), Origin(**args["origin"]), int(args["threads"]), say)
+    to_score = read_frame(Path(args["to_score"])) if args.get("to_score") else None
+    parts = train_model(
+        frame, task, args.get("model_type"), Origin(**args["origin"]), int(args["threads"]), say,
+        budget_s=float(args.get("budget_s") or BUDGET_S), to_score=to_score,
+    )  # fmt: skip
     save(parts, Path(args["temporary"]), Path(args["folder"]))
     return {"card": parts.card.model_dump(mode="json")}
 
 
 def predict(args: dict[str, Any], say: Say) -> dict[str, Any]:
-    """Score every row of ``frame`` with the model in ``folder`` into the Arrow file ``out``. Gives counts and notes."""
+    """Score every row of ``frame`` with the model in ``folder`` into the Arrow file ``out``; ``threshold`` may be given.
+    Gives counts, notes and how the rows compare with those that trained."""
     model = SavedModel(Path(args["folder"]))
-    scored = score(model, read_frame(Path(args["frame"])), int(args["threads"]), say)
+    scored = score(model, read_frame(Path(args["frame"])), int(args["threads"]), say, args.get("threshold"))
     write_frame(scored.frame, Path(args["out"]))
     return {
         "rows": len(scored.frame),
@@ -38,4 +44,5 @@ def predict(args: dict[str, Any], say: Say) -> dict[str, Any]:
         "top_overlap": scored.top_overlap,
         "refits": scored.refits,
         "notes": list(scored.notes),
+        "comparability": scored.comparability.model_dump(mode="json") if scored.comparability else None,
     }

@@ -113,8 +113,10 @@ def train_in(
     model_type: str | None = None,
     threads: int = 2,
     name: str = "mdl_test",
+    budget_s: float = 1.0,
 ) -> SavedModel:
-    """Run the handler as a worker would and open what it wrote."""
+    """Run the handler as a worker would and open what it wrote. The small budget leaves the baseline, XGBoost and, for few
+    rows, LightGBM."""
     write_frame(frame, home / f"{name}.arrow")
     args = {
         "frame": str(home / f"{name}.arrow"),
@@ -124,6 +126,7 @@ def train_in(
         "folder": str(home / name),
         "temporary": str(home / f".tmp_{name}"),
         "threads": threads,
+        "budget_s": budget_s,
     }
     train(args, silent)
     return SavedModel(home / name)

@@ -45,7 +45,7 @@ def old_card() -> dict[str, Any]:
 
 def test_a_card_of_the_first_version_loads_with_nothing_claimed() -> None:
     card = ModelCard.model_validate(old_card())
-    assert set(card.model_dump()) - set(old_card()) == NEW
+    assert set(card.model_dump()) - set(old_card()) >= NEW
     assert (card.calibration_method, card.threshold.value, card.headlines) == ("none", 0.5, ())
     assert isinstance(card.chosen.metrics, Metrics)
     assert card.task.kind == "binary"

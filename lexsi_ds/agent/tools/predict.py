@@ -17,6 +17,7 @@ from lexsi_ds.agent.tools.train_tabular_model import missing_label
 from lexsi_ds.facts import FactValue, facts_of
 from lexsi_ds.models.card import ModelCard
 from lexsi_ds.models.engine import ModelRef, Predictions
+from lexsi_ds.models.frame_task import numbered
 
 if TYPE_CHECKING:
     from lexsi_ds.agent.context import AgentContext
@@ -47,11 +48,8 @@ def _run(args: PredictArgs, ctx: AgentContext) -> ToolResult:
     result: ToolResult | None = ctx.cache.get(key)
     if result is None:
         target = card.task.target_column
-        rows = (
-            frame.drop(columns=target)
-            if target in frame.columns and bool(frame[target].isna().to_numpy().all())
-            else frame
-        )
+        empty = target in frame.columns and bool(frame[target].isna().to_numpy().all())
+        rows = numbered(frame.drop(columns=target) if empty else frame, card.task)
         predictions = ctx.engine.predict(ref, rows, cancel=ctx.cancel, tell=ctx.tell)
         result = _result(predictions, rows, card, args, ctx)
         ctx.cache["_notes"] = [*ctx.cache.get("_notes", []), *predictions.notes]
@@ -60,7 +58,11 @@ def _run(args: PredictArgs, ctx: AgentContext) -> ToolResult:
         "last_predictions": result.payload,
         "last_predict_tag": args.df_label,
         "last_predict_df_label": args.df_label,
-        "last_prediction_columns": {"pred": "prediction", "prob": "probability", "entity": card.task.entity_column},
+        "last_prediction_columns": {
+            "pred": "prediction",
+            "prob": None if card.task.kind == "regression" else "probability",
+            "entity": card.task.entity_column,
+        },
         "_model_ref": ref,
         "_card": card,
         "_predictions_meta": result.meta["frame"],
@@ -108,6 +110,8 @@ def _result(
         "top_overlap": predictions.top_overlap,
         "scored": sorted(set(frame["scored"].astype(str))),
         "display_columns": list(task.display_columns),
+        "kind": task.kind,
+        "headlines": list(predictions.comparability.sentences) if predictions.comparability else [],
     }
     if ctx.models is not None:
         if ctx.explanations is not None:
@@ -137,9 +141,13 @@ def prediction_facts(
     apart: Any = frame[frame["segment"] == "apart"]
     ranked: Any = frame[frame["segment"] == "ranked"]
     shown_top: Any = top
+    scale = scale_of(card)
+    intervals = ["prediction_low", "prediction_high"] if card.task.kind == "regression" else []
     columns = [
         card.task.entity_column,
         "rank",
+        "prediction",
+        *intervals,
         "probability",
         "probability_low",
         "probability_high",
@@ -156,22 +164,36 @@ def prediction_facts(
         "top_overlap": shown["top_overlap"],
         "kept_of_top": shown["top_overlap"] * min(10, shown["ranked"]),
         "top_of": 10,
-        "ranked.median": float(ranked["probability"].median()) if len(ranked) else 0.0,
+        "ranked.median": float(ranked[scale].median()) if len(ranked) else 0.0,
     }
     if len(apart):
-        facts["apart.median"] = float(apart["probability"].median())
+        facts["apart.median"] = float(apart[scale].median())
+    facts |= facts_of("comparable", shown.get("headlines", []))
     return facts | facts_of("top", shown_top[columns].to_dict("records"))
 
 
+def scale_of(card: ModelCard) -> str:
+    """The column that rows are ranked by: the probability, or the amount itself."""
+    return "prediction" if card.task.kind == "regression" else "probability"
+
+
 def _observation(frame: pd.DataFrame, top: pd.DataFrame, shown: dict[str, Any], card: ModelCard) -> str:
-    entity = card.task.entity_column
+    entity, kind = card.task.entity_column, card.task.kind
+    by = "" if kind == "regression" else "probability of "
     lines = [
-        f"{shown['rows']} rows scored, {shown['ranked']} ranked; top {len(top)} by probability of {card.task.target_label}:"
+        *shown["headlines"],
+        f"{shown['rows']} rows scored, {shown['ranked']} ranked; top {len(top)} by {by}{card.task.target_label}:",
     ]
-    lines += [f"{r['rank']:.0f}. {entity} {r[entity]}: {r['probability']:.3f}" for _, r in top.head(20).iterrows()]
+    lines += [f"{r['rank']:.0f}. {entity} {r[entity]}: {_figure(r, kind)}" for _, r in top.head(20).iterrows()]
     lines.append(f"The top 10 keeps {shown['top_overlap']:.0%} of its rows in a refit on resampled data.")
     lines.append("Next: explain_prediction, then summarize_result.")
     return "\n".join(lines)[:1990]
+
+
+def _figure(row: Any, kind: str) -> str:
+    if kind == "regression":
+        return f"{row['prediction']:,.4g} ({row['prediction_low']:,.4g} to {row['prediction_high']:,.4g})"
+    return f"{row['prediction']} {row['probability']:.3f}" if kind == "multiclass" else f"{row['probability']:.3f}"
 
 
 def _hash(model_id: str, frame: pd.DataFrame) -> str:

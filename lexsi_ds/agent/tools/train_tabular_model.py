@@ -8,9 +8,11 @@ import pandas as pd
 from pydantic import Field
 
 from lexsi_ds.agent.tools.base import FunctionTool, ToolArgs, ToolResult, ToolSpec, refuse
+from lexsi_ds.data.handle import Column
 from lexsi_ds.facts import FactValue, facts_of
 from lexsi_ds.models.card import ModelCard
-from lexsi_ds.models.task import FeatureDef, TaskSpec
+from lexsi_ds.models.frame_task import Wanted, task_of_frame
+from lexsi_ds.models.task import TaskSpec
 
 if TYPE_CHECKING:
     from lexsi_ds.agent.context import AgentContext
@@ -27,7 +29,8 @@ class TrainTabularModelArgs(ToolArgs):
     task_type: Literal["classification", "regression"] = "classification"
     model_name: str | None = None
     model_type: str | None = Field(
-        default=None, description='"XGBoost", "Logistic", or null: the better on the same folds.'
+        default=None,
+        description='"XGBoost", "LightGBM", "EBM", "Logistic", "Linear", "TabPFN", "TabICL", or null: compared on the same folds.',
     )
     compute_type: str | None = None
     xai_method: list[str] = Field(default_factory=list)
@@ -44,14 +47,24 @@ def _run(args: TrainTabularModelArgs, ctx: AgentContext) -> ToolResult:
                 :1900
             ]
         )
-    entity = args.entity_column or _find_entity(frame, args.target_column)
-    if entity is None or entity not in frame.columns:
-        return refuse(f"No entity column: pass entity_column, one of {', '.join(map(str, frame.columns))}."[:1900])
-    task = _task(args, ctx, frame, entity)
+    if args.entity_column is not None and args.entity_column not in frame.columns:
+        return refuse(
+            f"No column {args.entity_column!r} in {args.df_label}. Columns: {', '.join(map(str, frame.columns))}."[
+                :1900
+            ]
+        )
     if args.sample_percentage and args.sample_percentage < 100:
         frame = frame.sample(frac=args.sample_percentage / 100, random_state=0).sort_index()
+    task, frame = _task(args, ctx, frame)
+    entity = task.entity_column
     ref, card = ctx.engine.train(
-        frame, task, model_type=args.model_type, handle=ctx.dataset, run_id=ctx.run_id, cancel=ctx.cancel, tell=ctx.tell,
+        frame,
+        task,
+        model_type=args.model_type,
+        handle=ctx.dataset,
+        run_id=ctx.run_id,
+        cancel=ctx.cancel,
+        tell=ctx.tell,
         **_for_platform(args, ctx),
     )
     if ctx.models is not None:
@@ -74,35 +87,20 @@ def _run(args: TrainTabularModelArgs, ctx: AgentContext) -> ToolResult:
     )
 
 
-def _task(args: TrainTabularModelArgs, ctx: AgentContext, frame: pd.DataFrame, entity: str) -> TaskSpec:
-    """The task that text_to_sql stated where it fits this call; else one made from the frame's own columns."""
-    task: TaskSpec | None = ctx.cache.get("_task")
-    if task and (task.target_column, task.entity_column, task.task_type) == (
-        args.target_column,
-        entity,
-        args.task_type,
-    ):
-        return task
-    features = [c for c in map(str, frame.columns) if c not in (args.target_column, entity)]
-    return TaskSpec(
-        title=args.model_name or f"Prediction of {args.target_column}",
-        question=str(ctx.cache.get("question", "")),
-        task_type=args.task_type,
-        target_column=args.target_column,
-        target_label=args.target_column.replace("_", " "),
-        positive_meaning=f"{args.target_column} is 1",
-        entity_column=entity,
-        entity_table="",
-        entity_label="row",
-        known_meaning=f"the {len(frame)} rows of {args.df_label}",
-        unknown_meaning="the rows that are scored",
-        context_sql=str(ctx.cache.get("last_sql", "")),
-        predict_sql="",
-        features=tuple(FeatureDef(name=c, label=c.replace("_", " "), kind=_kind(frame[c])) for c in features),
-        notes=(
-            "The frame carries no dates of its own: nothing proves that its columns were known before the outcome.",
-        ),
-    )
+def _task(args: TrainTabularModelArgs, ctx: AgentContext, frame: pd.DataFrame) -> tuple[TaskSpec, pd.DataFrame]:
+    """The task that text_to_sql stated where it fits this call; else one made from the frame's own columns, with the
+    marks that the source's columns of these names carry."""
+    stated: TaskSpec | None = ctx.cache.get("_task")
+    if stated and (stated.target_column, stated.task_type) == (args.target_column, args.task_type):
+        named = args.entity_column in (None, stated.entity_column)
+        if named and {stated.entity_column, *(f.name for f in stated.features)} <= set(map(str, frame.columns)):
+            return stated, frame
+    wanted = Wanted(
+        target=args.target_column, entity=args.entity_column, task_type=args.task_type, title=args.model_name or "",
+        question=str(ctx.cache.get("question", "")), label=args.df_label, sql=str(ctx.cache.get("last_sql", "")),
+    )  # fmt: skip
+    found = task_of_frame(frame, wanted, _marks(ctx))
+    return found.task, found.frame
 
 
 def _for_platform(args: TrainTabularModelArgs, ctx: AgentContext) -> dict[str, Any]:
@@ -112,22 +110,10 @@ def _for_platform(args: TrainTabularModelArgs, ctx: AgentContext) -> dict[str, A
     return {"compute_type": args.compute_type, "xai_method": tuple(args.xai_method)}
 
 
-def _kind(series: Any) -> Literal["numeric", "categorical", "boolean"]:
-    if pd.api.types.is_bool_dtype(series):
-        return "boolean"
-    return "numeric" if pd.api.types.is_numeric_dtype(series) else "categorical"
-
-
-def _find_entity(frame: pd.DataFrame, target: str) -> str | None:
-    for name in map(str, frame.columns):
-        series = frame[name]
-        if (
-            name != target
-            and series.is_unique
-            and (pd.api.types.is_integer_dtype(series) or series.dtype.kind not in "fMmb")
-        ):
-            return name
-    return None
+def _marks(ctx: AgentContext) -> dict[str, Column]:
+    """Columns of the source that are protected or masked anywhere, by lower-cased name."""
+    every = (column for table in ctx.dataset.tables for column in table.columns)
+    return {column.name.casefold(): column for column in every if column.protected or column.masked}
 
 
 def missing_label(label: str, ctx: AgentContext) -> str:
@@ -151,14 +137,21 @@ def card_facts(card: ModelCard) -> dict[str, FactValue]:
     }
     for candidate in card.candidates:
         facts |= facts_of(candidate.model_type, candidate.metrics.model_dump())
+    for comparison in card.comparisons:
+        facts |= facts_of(f"difference.{comparison.other}", comparison.difference.model_dump())
     facts |= facts_of("auc_difference", card.auc_difference.model_dump())
-    return facts | facts_of("note", [*card.warnings, card.why_chosen])
+    for count in card.class_counts:
+        facts[f"class.{count.name}"] = count.rows
+    if card.conformal is not None:
+        facts |= facts_of("conformal", card.conformal.model_dump())
+    return facts | facts_of("note", [*card.headlines, *card.warnings, card.why_chosen, card.calibration.sentence])
 
 
 def _observation(card: ModelCard) -> str:
     lines = [
-        f"Trained {card.name} ({card.model_type}) on {card.rows} rows, {card.positives} positive, "
-        f"{len(card.features)} features. model_id={card.id}"
+        f"Trained {card.name} ({card.model_type}) on {card.rows} rows{_counts(card)}, "
+        f"{len(card.features)} features, {len(card.left_out)} columns left out. model_id={card.id}",
+        *card.headlines,
     ]
     for candidate in card.candidates:
         auc = candidate.main
@@ -166,21 +159,29 @@ def _observation(card: ModelCard) -> str:
         lines.append(
             f"- {candidate.model_type}{mark}: out-of-fold {candidate.main_name} {auc.value:.3f} ({auc.low:.3f} to {auc.high:.3f})"
         )
+    lines += [f"- {skipped.model_type} not tried: {skipped.reason}" for skipped in card.not_tried]
     lines += [card.why_chosen, *[f"Warning: {w}" for w in card.warnings]]
     lines.append("Next: predict on the rows to score.")
     return "\n".join(lines)[:1990]
+
+
+def _counts(card: ModelCard) -> str:
+    if card.task.kind == "binary":
+        return f", {card.positives} positive"
+    return f" of {len(card.class_counts)} classes" if card.class_counts else ""
 
 
 TOOL = FunctionTool(
     ToolSpec(
         name="train_tabular_model",
         description=(
-            "Train a tabular model on a result that run_sql cached under df_label. XGBoost and a logistic baseline are trained on "
-            "the same stratified folds; the better one is used unless model_type names one. Columns that leak the target, are "
-            "constant, identify a row or are protected are left out with the reason."
+            "Train a tabular model on any result that run_sql cached under df_label: classification (two or more classes) or "
+            "regression. A linear baseline, XGBoost, LightGBM and EBM are compared on the same folds; the simplest that is as good "
+            "as the best is used unless model_type names one. Columns that leak the target, are constant, identify a row, date it "
+            "or are protected are left out with the reason; rows of one repeated id stay in one fold."
         ),
         args_schema=TrainTabularModelArgs,
-        returns="Model id, out-of-fold AUC with its interval beside the baseline's, warnings.",
+        returns="Model id, out-of-fold ROC AUC or R2 with its interval beside the others', headlines, warnings.",
         capabilities=("modeling",),
         cost_class="training",
         requires=("sql_result:<label>",),

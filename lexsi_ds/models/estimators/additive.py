@@ -79,8 +79,8 @@ def parameters(outcome: Outcome, rows: int) -> dict[str, Any]:
         "outer_bags": 1 if few else 2,
         "interactions": 0 if few or outcome.kind == "multiclass" else 5,
         "max_bins": 32 if few else 256,
-        "learning_rate": 0.04,
-        "max_rounds": 2_000 if few else 4_000,
+        "learning_rate": 0.1 if few else 0.04,
+        "max_rounds": 300 if few else 4_000,
         "min_samples_leaf": 8 if few else 4,
     }
 
