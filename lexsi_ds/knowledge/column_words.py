@@ -46,6 +46,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "cancellation": ("cancelled", "canceled"), "return": ("returned",), "returned": ("returned",), "booking": ("booked",),
     "booked": ("booked",), "admission": ("admitted",), "discharge": ("discharged",), "enrollment": ("enrolled",),
     "enrolment": ("enrolled",), "termination": ("terminated",), "departure": ("departed",), "arrival": ("arrived",),
+    "model": ("built", "made"),
     "founding": ("founded",), "construction": ("built",), "build": ("built",), "publication": ("published",),
     "launch": ("launched",), "start": ("started",), "begin": ("began",), "end": ("ended",), "visit": ("visited",),
     "book": ("booked",), "checkout": ("checked out", "borrowed"), "graduation": ("graduated",), "manufacture": ("manufactured",),

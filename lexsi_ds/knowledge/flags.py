@@ -56,6 +56,11 @@ def _noun(column: ColumnModel) -> str:
     return th.OUTCOME_NOUNS.get(key, key) if key else column.label
 
 
+def _done(column: ColumnModel) -> tuple[str, ...]:
+    """The noun of what was done: attendance for a column named attended."""
+    return tuple(th.DONE_NOUNS[w] for w in column.label.split()[-1:] if w in th.DONE_NOUNS)
+
+
 def metrics_of(model: SemanticModel) -> tuple[Metric, ...]:
     """A rate for every yes/no column with both values: churn rate."""
     return tuple(
@@ -65,7 +70,7 @@ def metrics_of(model: SemanticModel) -> tuple[Metric, ...]:
             table=c.table,
             kind="rate",
             unit="%",
-            words=tuple(form.format(noun) for noun in dict.fromkeys((_noun(c), c.label)) for form in _RATE_FORMS),
+            words=tuple(form.format(noun) for noun in dict.fromkeys((_noun(c), c.label, *_done(c))) for form in _RATE_FORMS),
             conditions=(Condition(table=c.table, column=c.name, op="=", values=(c.values[0].value,)),),
             hits=c.label,
             text=f"share of rows with {c.name} = {c.values[0].value} among rows where it is known",

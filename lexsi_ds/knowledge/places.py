@@ -25,6 +25,27 @@ NAMED = frozenset({"country", "nation", "nationality", "countries"})
 """Words of the names of columns that hold countries."""
 
 
+_CODE_LIST = """
+    = ar=argentina au=australia at=austria be=belgium br=brazil bg=bulgaria ca=canada cl=chile cn=china co=colombia
+    hr=croatia cz=czechia dk=denmark eg=egypt ee=estonia fi=finland fr=france de=germany gr=greece hu=hungary in=india
+    id=indonesia ie=ireland it=italy jp=japan ke=kenya lv=latvia lt=lithuania lu=luxembourg my=malaysia mx=mexico
+    ma=morocco nl=netherlands ng=nigeria no=norway pk=pakistan pe=peru ph=philippines pl=poland pt=portugal ro=romania
+    ru=russia rs=serbia sg=singapore sk=slovakia si=slovenia es=spain se=sweden ch=switzerland th=thailand tr=turkey
+    ua=ukraine gb=uk usa=usa gbr=uk deu=germany fra=france ita=italy esp=spain aut=austria che=switzerland nld=netherlands
+    pol=poland jpn=japan chn=china ind=india bra=brazil can=canada aus=australia mex=mexico
+"""
+_CODES = dict(pair.split("=", 1) for pair in _CODE_LIST.split())
+"""Codes of countries, for columns of countries alone."""
+_NAMED_FOR: dict[str, tuple[str, ...]] = {}
+for _country, _said in _WORDS.items():
+    _NAMED_FOR[_said[0]] = (*_NAMED_FOR.get(_said[0], ()), _country)
+"""Countries by their adjective, for columns that hold nationalities."""
+
+
 def said_for(country: str) -> tuple[str, ...]:
-    """Adjectives and other names of a country; empty for what is none. Short forms that are English words are left out."""
-    return tuple(w for w in _WORDS.get(" ".join(fold(country).split()), ()) if w != "us")
+    """Adjectives and other names of a country, of its code or its nationality. Short forms that are English words are left out."""
+    name = " ".join(fold(country).split())
+    meant = _CODES.get(name)
+    if meant is not None and country.isupper():
+        return tuple(w for w in (meant, *_WORDS.get(meant, ())) if w not in ("us", name))
+    return tuple(w for w in (*_WORDS.get(name, ()), *_NAMED_FOR.get(name, ())) if w != "us")

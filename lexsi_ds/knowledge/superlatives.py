@@ -19,6 +19,7 @@ _PAID: Ends = (("best paid", "highest paid"), ("worst paid", "lowest paid"))
 _SIZE: Ends = (("biggest", "largest"), ("smallest",))
 _BY_LAST: dict[str, Ends] = {
     "age": (("oldest",), ("youngest",)), "price": _DEAR, "fare": _DEAR, "cost": _DEAR, "fee": _DEAR, "premium": _DEAR,
+    "budget": _DEAR,
     "salary": _PAID, "income": _PAID, "wage": _PAID,
     "milliseconds": _LENGTH, "seconds": _LENGTH, "minutes": _LENGTH, "duration": _LENGTH, "length": _LENGTH, "runtime": _LENGTH,
     "pages": _LENGTH, "distance": (("farthest", "longest"), ("nearest", "shortest")),

@@ -24,20 +24,23 @@ PEOPLE = _words(
 )
 
 ROW_SYNONYMS: dict[str, tuple[str, ...]] = {
-    "customer": ("client", "subscriber", "buyer"),
-    "client": ("customer",),
-    "subscriber": ("customer",),
-    "user": ("customer",),
-    "employee": ("staff", "worker", "staff member", "colleague", "headcount"),
-    "patient": ("case",),
-    "transaction": ("booking",),
-    "invoice": ("bill",),
-    "order": ("purchase",),
-    "house": ("home",),
-    "track": ("song",),
-    "item": ("product",),
-    "product": ("item", "article"),
+    "customer": ("client", "subscriber", "buyer"), "client": ("customer",), "subscriber": ("customer",), "user": ("customer",),
+    "employee": ("staff", "worker", "staff member", "colleague", "headcount"), "worker": ("employee", "staff"),
+    "patient": ("case",), "transaction": ("booking",), "invoice": ("bill",), "order": ("purchase",), "purchase": ("order",),
+    "house": ("home",), "home": ("house",), "apartment": ("flat",), "flat": ("apartment",), "property": ("home", "listing"),
+    "track": ("song",), "song": ("track",), "item": ("product",), "product": ("item", "article"), "movie": ("film",),
+    "film": ("movie",), "car": ("vehicle", "automobile"), "vehicle": ("car",), "shipment": ("delivery", "consignment"),
+    "delivery": ("shipment",), "trip": ("ride", "journey"), "ride": ("trip",), "booking": ("reservation",),
+    "reservation": ("booking",), "teacher": ("instructor",), "instructor": ("teacher",), "doctor": ("physician",),
+    "physician": ("doctor",), "student": ("pupil",), "pupil": ("student",), "holder": ("policyholder", "policy holder"),
+    "reading": ("measurement",), "measurement": ("reading",), "supplier": ("vendor",), "vendor": ("supplier",),
+    "match": ("game",), "game": ("match",), "team": ("club",), "club": ("team",), "store": ("shop", "outlet"),
+    "shop": ("store",), "airline": ("carrier",), "author": ("writer",), "artist": ("musician",), "artwork": ("work",),
+    "enrolment": ("enrollment",), "enrollment": ("enrolment",), "absence": ("missed day",), "accident": ("crash",),
+    "device": ("machine",), "machine": ("device",), "plant": ("facility",), "department": ("dept",), "branch": ("location",),
+    "appointment": ("visit",), "visit": ("appointment",), "medication": ("drug",), "drug": ("medication",),
 }
+"""Other words for rows; each counts only where no table is called so."""
 
 COLUMN_SYNONYMS: dict[str, tuple[str, ...]] = {
     "gender": ("sex",),
@@ -64,6 +67,9 @@ COLUMN_SYNONYMS: dict[str, tuple[str, ...]] = {
     "business travel": ("travel", "travelling"),
     "revenue": ("turnover", "sales volume"),
     "quantity": ("units",),
+    "attendance": ("spectators", "visitors", "crowd"),
+    "salesperson": ("sales rep", "seller"),
+    "sales rep": ("salesperson", "sales representative"),
     "total": ("revenue", "invoice value", "value"),
 }
 
@@ -193,5 +199,15 @@ OUTCOME_ALIASES = {
 }
 """Other names of columns that hold one of these outcomes."""
 OUTCOME_NOUNS = {"survived": "survival"}
+DONE_NOUNS = {
+    "attended": "attendance", "cancelled": "cancellation", "canceled": "cancellation", "returned": "return",
+    "converted": "conversion", "retained": "retention", "approved": "approval", "delivered": "delivery",
+    "completed": "completion", "rejected": "rejection", "readmitted": "readmission", "failed": "failure", "passed": "pass",
+    "subscribed": "subscription", "renewed": "renewal", "accepted": "acceptance", "vaccinated": "vaccination",
+    "employed": "employment", "infected": "infection", "occupied": "occupancy", "refunded": "refund", "opened": "open",
+    "clicked": "click", "responded": "response", "promoted": "promotion", "recovered": "recovery",
+    "hospitalised": "hospitalisation", "hospitalized": "hospitalization",
+}  # fmt: skip
+"""The noun of what a yes/no column says was done: its rate is called by it."""
 GOOD_OUTCOMES = frozenset({"survived"})
 """Outcomes that nobody is at risk of."""

@@ -27,10 +27,15 @@ _LONGEST = 6
 """Most words of a value that is looked for in a question."""
 _FILLER = frozenset({"and", "the", "of", "or"})
 _SEX = {
-    "f": ("woman", "lady", "female"),
+    "f": ("woman", "lady", "female", "girl"),
+    "w": ("woman", "lady", "female", "girl"),
     "female": ("woman", "lady", "girl"),
-    "m": ("man", "gentleman", "male"),
+    "woman": ("female", "lady"),
+    "girl": ("female",),
+    "m": ("man", "gentleman", "male", "boy"),
     "male": ("man", "gentleman", "boy"),
+    "man": ("male", "gentleman"),
+    "boy": ("male",),
 }
 """What people say for the values of a column named sex or gender."""
 

@@ -7,13 +7,17 @@ Reads words only where they are otherwise unknown. A negation is kept as one, an
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lexsi_ds.knowledge.words import of_words, singular, stem
+from lexsi_ds.text_to_sql.cues import CUE_WORDS
+from lexsi_ds.text_to_sql.items import Item, make_item
+from lexsi_ds.text_to_sql.senses import Sense
 from lexsi_ds.text_to_sql.tokens import Token
 
 if TYPE_CHECKING:
-    from lexsi_ds.text_to_sql.lexicon import Lexicon, Sense
+    from lexsi_ds.text_to_sql.lexicon import Lexicon
 
 _NEGATIONS = ("non", "un", "in", "im", "ir", "dis")
 _MADE = of_words(
@@ -82,3 +86,27 @@ def came_to_be(tokens: Sequence[Token], i: int, lexicon: Lexicon) -> bool:
 def _does(verb: str, noun: str) -> bool:
     """Whether a noun is whoever does the verb: teach, teacher."""
     return len(verb) > 3 and any(noun == verb + end for end in _AGENTS)
+
+
+def derived(tokens: tuple[Token, ...], i: int, lexicon: Lexicon) -> tuple[int, list[Item]] | None:
+    """What an unknown word is made of: a negation and its word, an adverb's adjective, a column and its comparison."""
+    than = compared(tokens, i, lexicon)
+    if than is not None:
+        stop, kind, senses = than
+        columns = tuple(Sense("column", s.table, s.column, label=s.label) for s in senses)
+        return stop, [make_item("sense", tokens, i, stop, senses=columns), make_item(kind, tokens, i, stop)]
+    word = tokens[i].word
+    if tokens[i].kind != "word" or word in CUE_WORDS:
+        return None
+    turned = negated(word, lexicon)
+    if turned is not None:
+        rest, senses = turned
+        item = make_item("sense", tokens, i, i + 1, senses=senses)
+        return i + 1, [replace(make_item("not", tokens, i, i + 1), words=("not",)), replace(item, text=rest, words=(rest,))]
+    adjective = adverb(word, lexicon)
+    if adjective:
+        return i + 1, [make_item("sense", tokens, i, i + 1, senses=adjective)]
+    if came_to_be(tokens, i, lexicon):
+        by = i + 2 < len(tokens) and tokens[i + 1].word == "by" and lexicon.is_sort(tokens[i + 2].lemma)
+        return i + 1 + by, [make_item("stop", tokens, i, i + 1 + by)]
+    return None

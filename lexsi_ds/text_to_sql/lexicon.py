@@ -5,86 +5,21 @@ It holds all meanings of a phrase; which one is meant is settled later, by the r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
-
 from lexsi_ds.knowledge.loose_names import short_names
 from lexsi_ds.knowledge.model import ColumnModel, SemanticModel
 from lexsi_ds.knowledge.values import ValueIndex
 from lexsi_ds.knowledge.words import fold, phrase, split_name, stem
 from lexsi_ds.text_to_sql.cues import CUES, STOP_WORDS
 from lexsi_ds.text_to_sql.joins import via_of
+from lexsi_ds.text_to_sql.lengths import is_length as is_length
+from lexsi_ds.text_to_sql.senses import Sense as Sense
 
-SenseKind = Literal[
-    "entity",
-    "column",
-    "value",
-    "segment",
-    "metric",
-    "role",
-    "outcome",
-    "verb",
-    "rows",
-    "extreme",
-    "hint",
-    "house",
-    "deal",
-    "pay",
-    "boss",
-]
-
-
-@dataclass(frozen=True)
-class Sense:
-    """One meaning of a phrase."""
-
-    kind: SenseKind
-    table: str
-    column: str = ""
-    value: str = ""
-    """Of a value: as stored, as text. Of a segment, metric, role or outcome: its id."""
-    label: str = ""
-    strong: bool = True
-    """False for a name that only a loose reading finds."""
-    role: str = ""
-    """Of a column: what it is, as the semantic model says."""
-
-
-_LENGTHS = frozenset(
-    [
-        "length",
-        "duration",
-        "time",
-        "playing",
-        "running",
-        "total",
-        "minute",
-        "minutes",
-        "second",
-        "seconds",
-        "millisecond",
-        "milliseconds",
-        "hour",
-        "hours",
-        "runtime",
-        "page",
-        "pages",
-        "distance",
-    ]
-)
 _PAST = {
     "paid": "payment", "sold": "sale", "bought": "purchase", "built": "build", "sent": "send", "flown": "flight", "driven": "drive",
     "written": "write", "spoken": "speak", "grown": "grow", "won": "win", "lost": "loss", "shipped": "ship", "spent": "spend",
 }  # fmt: skip
 """Participles that share no stem with the noun of what was done."""
 _ARTICLES = frozenset({"the", "a", "an"})
-
-
-def is_length(column: ColumnModel, model: SemanticModel) -> bool:
-    """Whether a column is how long a row itself lasts or is: a duration, and no delay."""
-    noun = model.table(column.table)
-    words = {*noun.label.split(), *noun.plural.split()}
-    return not set(column.label.split()) - _LENGTHS - words
 
 
 class Lexicon:
@@ -178,6 +113,20 @@ class Lexicon:
     def is_entity(self, word: str) -> bool:
         """Whether a singular word names rows."""
         return any(s.kind == "entity" for s in self.senses((word,)))
+
+    def is_figure(self, senses: tuple[Sense, ...]) -> bool:
+        """Whether a name is one of figures and of no rows."""
+        return any(s.kind == "column" and s.role == "measure" for s in senses) and all(s.kind != "entity" for s in senses)
+
+    def is_additive(self, sense: Sense) -> bool:
+        """Whether the figures of a column may be added up."""
+        column = self.model.column(sense.table, sense.column)
+        return column is not None and column.additive
+
+    def is_sort(self, word: str) -> bool:
+        """Whether a word is a value of a column of a few, and not what rows are called."""
+        values = [s for s in self.senses((word,)) if s.kind == "value"]
+        return bool(values) and all(s.column not in self.model.table(s.table).names for s in values)
 
     def is_of_time(self, senses: tuple[Sense, ...]) -> bool:
         """Whether any of these is of a date or a year: then higher is later, not more."""

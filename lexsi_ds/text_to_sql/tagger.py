@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 
 from lexsi_ds.knowledge.words import allowed_edits, fold, nearest, phrase, singular, split_name
@@ -21,50 +21,17 @@ from lexsi_ds.text_to_sql.cues import (
     PREDICT_WORDS,
     STOP_WORDS,
 )
-from lexsi_ds.text_to_sql.dates import Span, span_at
-from lexsi_ds.text_to_sql.derived import adverb, came_to_be, compared, negated
+from lexsi_ds.text_to_sql.dates import span_at
+from lexsi_ds.text_to_sql.derived import derived
+from lexsi_ds.text_to_sql.figure_words import told_of_figures
+from lexsi_ds.text_to_sql.items import Item as Item
+from lexsi_ds.text_to_sql.items import Tagged as Tagged
+from lexsi_ds.text_to_sql.items import make_item
 from lexsi_ds.text_to_sql.lexicon import Lexicon, Sense
 from lexsi_ds.text_to_sql.tokens import Token, tokenise
 
 _SKIPPED = frozenset({"the", "a", "an", "our", "their", "its", "his", "her"})
 _JOINERS = frozenset({"-", "/", "&", ".", "'", "’"})
-
-
-@dataclass(frozen=True)
-class Item:
-    """A stretch of the question. ``kind`` is a cue's kind, or "sense", "number", "date", "mark", "stop", "unknown"."""
-
-    kind: str
-    text: str
-    words: tuple[str, ...] = ()
-    senses: tuple[Sense, ...] = ()
-    value: float | None = None
-    span: Span | None = None
-    cue: str | None = None
-    """Of a sense that is also a function word ("total"): its cue."""
-    start: int = 0
-    end: int = 0
-    article: bool = False
-    """Whether "a" or "any" stands before it."""
-    theirs: bool = False
-    """Whether "its" or "their" stands before it."""
-
-    def of(self, *kinds: str) -> tuple[Sense, ...]:
-        """Its senses of these kinds."""
-        return tuple(s for s in self.senses if s.kind in kinds)
-
-
-@dataclass(frozen=True)
-class Tagged:
-    """A tagged question, with the spellings that were repaired."""
-
-    items: tuple[Item, ...]
-    repairs: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def unknown(self) -> tuple[str, ...]:
-        """Words that nothing explains."""
-        return tuple(i.text for i in self.items if i.kind == "unknown")
 
 
 def tag(
@@ -115,7 +82,7 @@ def _items(
     while i < len(tokens):
         stop, item = _item_at(tokens, i, lexicon, today, cues)
         if item.kind in ("unknown", "more", "less"):
-            more = _derived(tokens, i, lexicon)
+            more = derived(tokens, i, lexicon)
             if more is not None:
                 stop, made = more
                 items += made
@@ -123,30 +90,7 @@ def _items(
                 continue
         items.append(item)
         i = stop
-    return items
-
-
-def _derived(tokens: tuple[Token, ...], i: int, lexicon: Lexicon) -> tuple[int, list[Item]] | None:
-    """What an unknown word is made of: a negation and its word, an adverb's adjective, a column and its comparison."""
-    than = compared(tokens, i, lexicon)
-    if than is not None:
-        stop, kind, senses = than
-        columns = tuple(Sense("column", s.table, s.column, label=s.label) for s in senses)
-        return stop, [_make("sense", tokens, i, stop, senses=columns), _make(kind, tokens, i, stop)]
-    word = tokens[i].word
-    if tokens[i].kind != "word" or word in CUE_WORDS:
-        return None
-    turned = negated(word, lexicon)
-    if turned is not None:
-        rest, senses = turned
-        item = _make("sense", tokens, i, i + 1, senses=senses)
-        return i + 1, [replace(_make("not", tokens, i, i + 1), words=("not",)), replace(item, text=rest, words=(rest,))]
-    adjective = adverb(word, lexicon)
-    if adjective:
-        return i + 1, [_make("sense", tokens, i, i + 1, senses=adjective)]
-    if came_to_be(tokens, i, lexicon):
-        return i + 1, [_make("stop", tokens, i, i + 1)]
-    return None
+    return told_of_figures(items, lexicon)
 
 
 def _item_at(
@@ -169,24 +113,24 @@ def _item_at(
     if cue and token.word in _SKIPPED and not named and i + 1 < len(tokens):
         longer = _sense_at(tokens, i + 1, lexicon)
         if longer and longer[0] > cue[0]:
-            return i + 1, _make("stop", tokens, i, i + 1)
+            return i + 1, make_item("stop", tokens, i, i + 1)
     if named and named[0] >= max(dated[0] if dated else 0, cue[0] if cue else 0):
         same = cue[1] if cue and cue[0] == named[0] else None
-        return named[0], _make("sense", tokens, i, named[0], senses=named[1], cue=same, value=token.value)
+        return named[0], make_item("sense", tokens, i, named[0], senses=named[1], cue=same, value=token.value)
     if dated and dated[0] >= (cue[0] if cue else 0):
-        return dated[0], _make("date", tokens, i, dated[0], span=dated[1], value=dated[1].bare_number)
+        return dated[0], make_item("date", tokens, i, dated[0], span=dated[1], value=dated[1].bare_number)
     if cue:
-        return cue[0], _make(cue[1], tokens, i, cue[0])
+        return cue[0], make_item(cue[1], tokens, i, cue[0])
     if token.kind == "number":
-        return i + 1, _make("number", tokens, i, i + 1, value=token.value)
+        return i + 1, make_item("number", tokens, i, i + 1, value=token.value)
     if token.kind == "mark":
-        return i + 1, _make("mark", tokens, i, i + 1)
+        return i + 1, make_item("mark", tokens, i, i + 1)
     if token.kind == "word" and token.word in STOP_WORDS and token.word not in NEVER_STOP:
-        return i + 1, _make("stop", tokens, i, i + 1)
+        return i + 1, make_item("stop", tokens, i, i + 1)
     hints = lexicon.hints(token.word) if token.kind == "word" else ()
     if hints:
-        return i + 1, _make("sense", tokens, i, i + 1, senses=hints)
-    return i + 1, _make("unknown", tokens, i, i + 1)
+        return i + 1, make_item("sense", tokens, i, i + 1, senses=hints)
+    return i + 1, make_item("unknown", tokens, i, i + 1)
 
 
 def _loud(tokens: tuple[Token, ...]) -> bool:
@@ -208,31 +152,6 @@ def _is_count(tokens: tuple[Token, ...], i: int, senses: tuple[Sense, ...]) -> b
         return False
     before = {t.lemma for t in tokens[max(0, i - 3) : i]}
     return not any(before >= set(split_name(s.column)) for s in senses)
-
-
-def _make(
-    kind: str,
-    tokens: tuple[Token, ...],
-    i: int,
-    stop: int,
-    *,
-    senses: tuple[Sense, ...] = (),
-    cue: str | None = None,
-    value: float | None = None,
-    span: Span | None = None,
-) -> Item:
-    text = " ".join(t.text for t in tokens[i:stop])
-    return Item(
-        kind,
-        text,
-        tuple(t.word for t in tokens[i:stop]),
-        senses,
-        value,
-        span,
-        cue,
-        tokens[i].start,
-        tokens[stop - 1].end,
-    )
 
 
 def _sense_at(tokens: tuple[Token, ...], i: int, lexicon: Lexicon) -> tuple[int, tuple[Sense, ...]] | None:
