@@ -171,7 +171,7 @@ def take(index: int, suggestion: Suggestion, value: str | None) -> None:
 
 def taken(plan: ReadPlan, suggestion: Suggestion, value: str | None) -> ReadPlan:
     """The plan with a suggestion applied; ``value`` is the choice where there are several."""
-    if suggestion.kind == "missing":
+    if suggestion.kind in ("missing", "trim"):
         return plan.take(suggestion).model_copy(
             update={"suggestions": tuple(s for s in plan.suggestions if s != suggestion)}
         )

@@ -26,6 +26,8 @@ CHOICES: dict[str, tuple[str, dict[Any, str]]] = {
 }
 TYPES = ["text", "integer", "decimal", "date", "timestamp", "boolean"]
 SHOWN_NOTES = 6
+_ONE_WAY = {"missing": "Take as missing", "trim": "Trim the blanks"}
+"""What a button says of a suggestion that leaves no choice."""
 
 
 def draw(app: Application, actor: Actor, state: FileWizard) -> None:
@@ -183,9 +185,9 @@ def _suggestions(plan: ReadPlan, index: int, number: int) -> None:
     for i, suggestion in enumerate(plan.suggestions[:8]):
         with st.container(border=True, horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f":material/lightbulb: {plain(suggestion.said, 300)}", width="stretch")
-            values = [None] if suggestion.kind == "missing" else list(suggestion.values)
+            values = [None] if suggestion.kind in ("missing", "trim") else list(suggestion.values)
             for value in values:
-                name = "Take as missing" if value is None else _choice_name(suggestion.kind, value)
+                name = _ONE_WAY[suggestion.kind] if value is None else _choice_name(suggestion.kind, value)
                 st.button(
                     name,
                     key=session.wkey("suggestion", index, number, i, value),

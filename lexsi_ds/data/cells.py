@@ -29,6 +29,7 @@ from lexsi_ds.data.numbers import bare, overflows
 from lexsi_ds.data.raw_rows import quoted
 
 BATCH = 40
+BLANKS = " \t\u00a0\ufeff"
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,14 @@ class Missing:
 
 
 @dataclass(frozen=True)
+class Padding:
+    """Texts of a column with blanks around them, and how many distinct values fewer there are without."""
+
+    cells: int
+    merged: int
+
+
+@dataclass(frozen=True)
 class CellTable:
     """The table at work, and what is known of it beforehand."""
 
@@ -57,7 +66,7 @@ class CellTable:
 
 
 def _trim(text: str) -> str:
-    return f"trim({text}, ' \t\u00a0\ufeff')"
+    return f"trim({text}, '{BLANKS}')"
 
 
 def trimmed(column: TextColumn) -> str:
@@ -188,6 +197,21 @@ def count_missing(at: CellTable, table: str, columns: Sequence[TextColumn]) -> d
         row = at.con.execute(f"SELECT {', '.join(parts)} FROM {table}").fetchone()
         assert row is not None
         result |= {c.raw: Missing(row[2 * i], row[2 * i + 1]) for i, c in enumerate(batch)}
+    return result
+
+
+def count_padded(at: CellTable, columns: Sequence[TextColumn]) -> dict[str, Padding]:
+    """Columns with texts that have blanks around them; the others are not in it."""
+    result: dict[str, Padding] = {}
+    for start in range(0, len(columns), BATCH):
+        batch = columns[start : start + BATCH]
+        tests = [f"count(*) FILTER (WHERE {trimmed(c)} NOT IN ({quoted(c.raw)}, ''))" for c in batch]
+        row = at.con.execute(f"SELECT {', '.join(tests)} FROM {at.name}").fetchone() or ()
+        for column, cells in zip(batch, row, strict=True):
+            if cells:
+                counts = f"count(DISTINCT {quoted(column.raw)}) - count(DISTINCT {trimmed(column)})"
+                merged = at.con.execute(f"SELECT {counts} FROM {at.name} WHERE {is_filled(at, column)}").fetchone()
+                result[column.raw] = Padding(int(cells), int(merged[0]) if merged else 0)
     return result
 
 

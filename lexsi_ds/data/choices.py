@@ -12,6 +12,7 @@ from typing import Any
 
 import duckdb
 
+from lexsi_ds.data.cells import BLANKS
 from lexsi_ds.data.dialect import unique_names
 from lexsi_ds.data.evidence import Hints
 from lexsi_ds.data.found_plan import chosen_marks, column_type
@@ -21,7 +22,7 @@ from lexsi_ds.data.plan import ColumnPlan
 from lexsi_ds.data.raw_rows import create_rejects, literal, quoted, rejects_of, scratch_name
 from lexsi_ds.data.typed_rows import keep_misfits
 
-_MARKS = ("protected", "masked", "identifier", "include")
+_MARKS = ("protected", "masked", "identifier", "include", "trim")
 _NESTED = ("STRUCT", "MAP", "UNION", "BLOB")
 
 
@@ -37,7 +38,7 @@ def with_choices(con: duckdb.DuckDBPyConnection, loaded: Loaded, options: Mappin
     codes = {i: _codes(described[i][1], (*general, *given.get(i, {}).get("missing", ()))) for i in range(len(names))}
     keep = [i for i in range(len(names)) if given.get(i, {}).get("include") is not False] or list(range(len(names)))
     made = [
-        retyped[i].expression if i in retyped else _without(quoted(described[i][0]), described[i][1], codes[i]) for i in keep
+        retyped[i].expression if i in retyped else _as_chosen(*described[i], codes[i], given.get(i, {})) for i in keep
     ]
     kinds = [retyped[i].type if i in retyped else described[i][1] for i in keep]
     source = table or f"({loaded.select})"
@@ -97,6 +98,11 @@ def _test(column: str, codes: Sequence[str]) -> str:
 
 def _without(column: str, kind: str, codes: Sequence[str]) -> str:
     return f"CASE WHEN {_test(column, codes)} THEN NULL ELSE CAST({column} AS {kind}) END" if codes else column
+
+
+def _as_chosen(name: str, kind: str, codes: Sequence[str], given: Mapping[str, Any]) -> str:
+    made = _without(quoted(name), kind, codes)
+    return f"nullif(trim({made}, '{BLANKS}'), '')" if given.get("trim") and kind == "VARCHAR" else made
 
 
 def _missing_notes(

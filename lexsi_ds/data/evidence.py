@@ -34,6 +34,10 @@ class Hints:
         """Date order chosen for a column."""
         return self.columns.get(raw, {}).get("date_order") or self.date_order
 
+    def trims(self, raw: str) -> bool:
+        """Whether blanks around the texts of a column go, by choice."""
+        return bool(self.columns.get(raw, {}).get("trim"))
+
     def allows(self, style: Style) -> bool:
         """Whether a way to write numbers has the marks that were chosen; one mark cannot stand for both."""
         if self.decimal is not None and style.decimal != self.decimal:

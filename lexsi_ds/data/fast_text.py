@@ -68,11 +68,18 @@ def read_fast(
     timed = any(t.type == "TIMESTAMP" for t in found.typed)
     seen = beside.submit(scan_bytes, path, str(found.options["delimiter"]), timed=timed)
     beside.shutdown(wait=False)
-    notes = tuple(n.replace(" times in ", " times in the first rows of ") for n in found.notes)
+    notes = tuple(_of_first_rows(n) for n in found.notes)
     return replace(
         found, select=_select(path, found), notes=notes, instead=careful,
         check=partial(_contradicted, con, found.typed, seen), options=found.options | {"lines": None},
     )  # fmt: skip
+
+
+def _of_first_rows(note: str) -> str:
+    """A note with a count of the sample says so."""
+    if " blanks around " in note:
+        return f"In the first rows: {note}"
+    return note.replace(" times in ", " times in the first rows of ")
 
 
 def scan_bytes(path: Path, delimiter: str, *, timed: bool = True) -> _Bytes:

@@ -63,7 +63,7 @@ def column_plan(t: Typed, hints: Hints) -> ColumnPlan:
         thousands=(style.thousands or None) if style is not None else None,
         date_order="mdy" if d is not None and d.date_order == "mdy" else "dmy" if d is not None and d.date_order else None,
         missing=t.missing, notes=t.notes, chosen=tuple(given),
-        **{k: v for k, v in given.items() if k in ("protected", "masked", "identifier", "include")},
+        **{k: v for k, v in given.items() if k in ("protected", "masked", "identifier", "include", "trim")},
     )  # fmt: skip
 
 

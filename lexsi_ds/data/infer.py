@@ -14,11 +14,14 @@ import duckdb
 
 from lexsi_ds.data.cells import (
     BATCH,
+    BLANKS,
     CellTable,
     Missing,
+    Padding,
     TextColumn,
     count_forms,
     count_missing,
+    count_padded,
     has_row,
     is_chosen,
     is_filled,
@@ -88,7 +91,9 @@ def infer_columns(
             typed[raw] = _with_mixed_dates(at, t, forms[raw])
     missing = count_missing(at, table, columns)
     midnight = _all_at_midnight(at, [t for t in typed.values() if t.type == "TIMESTAMP"])
-    return [_finish(at, typed[c.raw], missing[c.raw], c.raw in midnight) for c in columns]
+    made = [_finish(at, typed[c.raw], missing[c.raw], c.raw in midnight) for c in columns]
+    padded = count_padded(at, [t.column for t in made if t.type == "VARCHAR" and not t.empty])
+    return [_with_padding(at, t, padded[t.column.raw]) if t.column.raw in padded else t for t in made]
 
 
 def _may_change(t: Typed) -> bool:
@@ -191,6 +196,21 @@ def _with_serial_days(at: CellTable, t: Typed) -> Typed:
         return t
     said = f"{t.column.name} may be dates as a spreadsheet numbers them (45658 is 2025-01-01); the numbers were kept."
     suggestion = Suggestion(kind="type", column=t.column.name, values=("date",), count=int(row[2]), said=said)
+    return replace(t, notes=(*t.notes, said), suggestions=(*t.suggestions, suggestion))
+
+
+def _with_padding(at: CellTable, t: Typed, p: Padding) -> Typed:
+    """Texts with blanks around them: trimmed where that was chosen, else said and suggested."""
+    name = t.column.name
+    some = f"{p.cells:,} value{'s' * (p.cells > 1)} of {name}"
+    if at.hints.trims(t.column.raw):
+        made = f"trim({t.expression}, '{BLANKS}')"
+        return replace(t, expression=made, notes=(*t.notes, f"Blanks around {some} were trimmed by choice."))
+    said = f"{some} {'have' if p.cells > 1 else 'has'} blanks around {'them' if p.cells > 1 else 'it'}"
+    said += f", so that {p.merged:,} more categories are told apart than there are." if p.merged > 1 else (
+        ", so that one category more is told apart than there is." if p.merged else "."
+    )
+    suggestion = Suggestion(kind="trim", column=name, values=("trim",), count=p.cells, said=said)
     return replace(t, notes=(*t.notes, said), suggestions=(*t.suggestions, suggestion))
 
 

@@ -27,13 +27,13 @@ FILE_FIELDS = (
     "delimiter", "quote", "escape", "encoding", "decimal", "thousands", "header", "header_lines", "skip", "date_order",
     "missing", "keep_empty_rows", "keep_below", "cuts",
 )  # fmt: skip
-_COLUMN_FIELDS = ("name", "type", "date_order", "missing", "include", "protected", "masked", "identifier")
+_COLUMN_FIELDS = ("name", "type", "date_order", "missing", "include", "trim", "protected", "masked", "identifier")
 
 
 class Suggestion(Value):
     """Something that a person may want to set: shown, never applied by itself."""
 
-    kind: Literal["missing", "date_order", "decimal", "type"]
+    kind: Literal["missing", "date_order", "decimal", "type", "trim"]
     column: str
     values: tuple[str, ...] = ()
     """Codes to take for missing, or the choices there are (``dmy``, ``mdy``)."""
@@ -55,6 +55,8 @@ class ColumnPlan(Value):
     missing: tuple[str, ...] = ()
     """Codes of this column that become missing, beside blanks."""
     include: bool = True
+    trim: bool = False
+    """Whether blanks around the texts of this column go."""
     protected: bool = False
     masked: bool = False
     identifier: bool = False
@@ -162,8 +164,10 @@ class ReadPlan(Value):
         return self._with({"columns": tuple(columns)})
 
     def take(self, suggestion: Suggestion) -> ReadPlan:
-        """This plan with a suggested missing code applied to its column."""
+        """This plan with a suggestion applied to its column, where there is no choice: codes for missing, and blanks to trim."""
         column = next((c for c in self.columns if c.name == suggestion.column), None)
+        if suggestion.kind == "trim" and column is not None:
+            return self.change_column(column.position, trim=True)
         if suggestion.kind != "missing" or column is None:
             return self
         codes = tuple(dict.fromkeys([*column.missing, *suggestion.values]))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 import pytest
 import xlsxwriter
 
+from lexsi_ds.data.plan import ReadPlan, plan_options
+from lexsi_ds.data.planning import plan
 from tests.data.conftest import Importing
 
 
@@ -62,3 +65,24 @@ def test_numbers_that_a_sheet_shows_with_leading_zeros_stay_codes(tmp_path: Path
     ]  # fmt: skip
     assert [post for _, post, *_ in read.rows(other)] == ["01-234", "99-999", "123-456", "00-005"]
     assert read.types(plain) == {"zip": "VARCHAR", "post": "BIGINT", "n": "BIGINT", "rate": "DOUBLE"}
+
+
+def test_blanks_around_words_are_said_and_trimmed_only_by_choice(tmp_path: Path, importing: Importing) -> None:
+    path = tmp_path / "pad.csv"
+    path.write_text("kind;n;word\nA;1;x\nA ;2;y\n B;3;z\nA;4;x\n")
+    (found,) = (ReadPlan.model_validate(p) for p in plan([path], {})["plans"])
+    said = "2 values of kind have blanks around them, so that one category more is told apart than there is."
+    assert [(s.kind, s.column, s.count, s.said) for s in found.suggestions] == [("trim", "kind", 2, said)]
+    read = importing("files", path)
+    assert [kind for kind, *_ in read.rows()] == ["A", "A ", " B", "A"] and said in read.notes() and "word have" not in read.notes()
+    taken = found.take(found.suggestions[0])
+    read = importing("files", path, **plan_options([taken]))
+    assert [kind for kind, *_ in read.rows()] == ["A", "A", "B", "A"]
+    assert "Blanks around 2 values of kind were trimmed by choice." in read.notes()
+
+
+def test_texts_of_a_parquet_file_are_trimmed_by_choice(tmp_path: Path, importing: Importing) -> None:
+    path = tmp_path / "pad.parquet"
+    duckdb.sql(f"COPY (SELECT unnest(['A', 'A ', ' ']) AS kind) TO '{path}'")
+    read = importing("files", path, columns={"0": {"trim": True}})
+    assert read.rows() == [("A",), ("A",), (None,)]
