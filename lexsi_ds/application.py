@@ -48,6 +48,7 @@ from lexsi_ds.services.model_scoring import Scoring
 from lexsi_ds.services.model_training import Training
 from lexsi_ds.services.models import Models
 from lexsi_ds.services.relations import Relations
+from lexsi_ds.services.report_views import ReportViews
 from lexsi_ds.services.semantics import Semantics
 from lexsi_ds.services.uploads import Uploads
 from lexsi_ds.services.versions import Refreshed, Versions
@@ -99,6 +100,8 @@ class Application:
         self.backtests = Backtests(self.store, self.models, self.catalog, self.sql, self.pool, settings.home)
         self.overrides = Overrides(self.store, self.models)
         self.model_reports = ModelReports(self.models, self.registry, self.backtests)
+        views = ReportViews(self.explanations)
+        self.model_reports.importance, self.model_reports.fairness = views.importance, views.fairness
         self.packages = Packages(self.models, self.engine, self.catalog, self.sql, self.model_reports, settings.home)
         self.drafts = Drafts(self.catalog, self.findings, self.artifacts)
         self.background = Background()

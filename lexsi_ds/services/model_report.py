@@ -31,8 +31,8 @@ _MOST_BARS = 20
 
 Importance = Callable[[Actor, str], Sequence[tuple[str, float, float | None, float | None]]]
 """Label, importance, and its interval where there is one; for models whose card has none."""
-Fairness = Callable[[Actor, str], Sequence[tuple[str, Sequence[str], Sequence[Sequence[str]]]]]
-"""Tables of group figures: title, heads, rows. Empty when there is nothing to test."""
+Fairness = Callable[[Actor, str, float | None], Sequence[tuple[str, Sequence[str], Sequence[Sequence[str]]]]]
+"""Tables of group figures at a threshold: title, heads, rows. Empty when there is nothing to test."""
 
 
 class ModelReports:
@@ -55,7 +55,8 @@ class ModelReports:
     def html(self, actor: Actor, model_id: str) -> bytes:
         """The page, UTF-8."""
         card, entry = self._models.get(actor, model_id), self._registry.entry(actor, model_id)
-        groups = self.fairness(actor, model_id) if self.fairness is not None else ()
+        threshold = entry.threshold.value if entry.threshold is not None else None
+        groups = self.fairness(actor, model_id, threshold) if self.fairness is not None else ()
         parts = [
             _headline(card, entry), _figures(card), _calibration(card), _importance(card, self._bars(actor, card)),
             _threshold(card, entry.threshold), _out_of_time(card),
@@ -136,7 +137,7 @@ def _calibration(card: ModelCard) -> str:
     drawn = svg.calibration([(b.predicted, b.observed, b.low, b.high, b.n) for b in bins], f"Calibration of {card.name}",
                             card.task.target_label)
     return section("Calibration", text(card.calibration.sentence), drawn,
-                   table(["Predicted", "Observed", "95% interval", "Rows"], rows, numbers=range(4)))
+                   table(["Predicted", "Observed", "95% interval", "Rows"], rows, numbers=range(1, 4)))
 
 
 def _importance(card: ModelCard, rows: Sequence[tuple[str, float, float | None, float | None]]) -> str:

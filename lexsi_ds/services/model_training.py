@@ -104,7 +104,8 @@ def _stated(
     beside = [c for c in (request.time_column, request.group_column, request.score_column) if c]
     beside = list(dict.fromkeys(_column(table, c).name for c in beside if c not in {f.name for f in features}))
     chosen = ", ".join(quoted(name) for name in (*(f.name for f in features), *(b for b in beside if b != entity)))
-    inside = f"SELECT {key}, {outcome.expression} AS {quoted(outcome.column)}, {chosen} FROM {quoted(table.name)}"
+    protected = "".join(f", {quoted(out.name)}" for out in left_out if out.reason == "protected" and out.name not in beside)
+    inside = f"SELECT {key}, {outcome.expression} AS {quoted(outcome.column)}, {chosen}{protected} FROM {quoted(table.name)}"
     known = f"{quoted(target.name)} IS NOT NULL"
     label = target.name.replace("_", " ")
     return TaskSpec(

@@ -13,7 +13,7 @@ body{font:15px/1.5 system-ui,-apple-system,"Segoe UI",sans-serif;color:#24292f;m
 h1{font-size:26px;margin:0 0 4px}h2{font-size:19px;margin:34px 0 8px;border-bottom:1px solid #e3e6ea;padding-bottom:4px}
 table{border-collapse:collapse;width:100%;margin:8px 0 14px;font-size:14px}
 th,td{text-align:left;padding:5px 10px 5px 0;border-bottom:1px solid #e3e6ea;vertical-align:top}
-th{color:#57606a;font-weight:600}td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+th{color:#57606a;font-weight:600}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 .quiet{color:#57606a}.state{display:inline-block;border:1px solid #57606a;border-radius:4px;padding:0 8px;font-size:13px}
 .warn{border-left:4px solid #bf8700;background:#fff8e5;padding:8px 12px;margin:8px 0}
 pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#f6f8fa;padding:10px;font-size:13px}
@@ -56,7 +56,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: Seque
     """A table; columns in ``numbers`` are set to the right."""
     if not rows:
         return ""
-    head = "".join(f"<th>{escape(name)}</th>" for name in heads)
+    head = "".join(_cell(name, i in numbers, "th") for i, name in enumerate(heads))
     body = "".join(
         f"<tr>{''.join(_cell(value, i in numbers) for i, value in enumerate(row))}</tr>" for row in rows
     )
@@ -75,5 +75,5 @@ def code(words: str) -> str:
     return f"<pre>{escape(words)}</pre>" if words else ""
 
 
-def _cell(value: str, number: bool) -> str:
-    return f'<td class="n">{escape(value)}</td>' if number else f"<td>{escape(value)}</td>"
+def _cell(value: str, number: bool, tag: str = "td") -> str:
+    return f"<{tag}{' class=n' if number else ''}>{escape(value)}</{tag}>"

@@ -50,8 +50,8 @@ def report(app: Application, model: ModelCard, tmp_path_factory: pytest.TempPath
 
 def test_a_report_has_its_sections_with_figures_and_intervals(report: str, model: ModelCard) -> None:
     heads = re.findall(r"<h2>([^<]*)</h2>", report)
-    for wanted in ("Figures", "Calibration", "Threshold", "Backtests", "Features", "Left out, and why", "Limits", "Environment",
-                   "History"):
+    for wanted in ("Figures", "Calibration", "Importance", "Threshold", "Fairness", "Backtests", "Features",
+                   "Left out, and why", "Limits", "Environment", "History"):
         assert wanted in heads, wanted
     words = " ".join(Page(report).text)
     main = model.chosen.main
@@ -72,11 +72,11 @@ def test_a_report_stands_alone_and_loads_nothing(report: str) -> None:
 
 
 def test_what_data_and_people_wrote_is_text_in_a_report_and_never_markup(app: Application, model: ModelCard) -> None:
-    stats = tuple(
-        s.model_copy(update={"feature": s.feature.model_copy(update={"label": HOSTILE, "expression": HOSTILE})}) for s in model.features
-    )
-    task = model.task.model_copy(update={"title": HOSTILE, "notes": (HOSTILE,), "positive_meaning": HOSTILE, "target_label": HOSTILE,
-                                         "context_sql": HOSTILE})
+    words = {"label": HOSTILE, "expression": HOSTILE}
+    stats = tuple(s.model_copy(update={"feature": s.feature.model_copy(update=words)}) for s in model.features)
+    task = model.task.model_copy(update={
+        "title": HOSTILE, "notes": (HOSTILE,), "positive_meaning": HOSTILE, "target_label": HOSTILE, "context_sql": HOSTILE,
+    })
     figure = Interval(value=0.1, low=0.05, high=0.2)
     chosen = model.chosen.model_copy(update={
         "model_type": HOSTILE, "calibration": (CalibrationBin(predicted=0.2, observed=0.3, low=0.1, high=0.5, n=20),),
@@ -85,8 +85,9 @@ def test_what_data_and_people_wrote_is_text_in_a_report_and_never_markup(app: Ap
         "task": task, "features": stats, "warnings": (HOSTILE,), "source_name": HOSTILE, "candidates": (chosen,), "comparisons": (),
         "why_chosen": HOSTILE, "importance": (Importance(feature="x", label=HOSTILE, drop=figure),),
         "left_out": (LeftOut(name=HOSTILE, table=HOSTILE, reason="leak", detail=HOSTILE),), "versions": {HOSTILE: HOSTILE},
-        "out_of_time": OutOfTime(column=HOSTILE, first="a", last="b", trained=1, tested=1, metrics=model.chosen.metrics, difference=0,
-                                 sentence=HOSTILE),
+        "out_of_time": OutOfTime(
+            column=HOSTILE, first="a", last="b", trained=1, tested=1, metrics=model.chosen.metrics, difference=0, sentence=HOSTILE,
+        ),
     })
     folder = app.models.ref(app.person(), model.id).folder
     from lexsi_ds.ids import new_id
@@ -94,14 +95,16 @@ def test_what_data_and_people_wrote_is_text_in_a_report_and_never_markup(app: Ap
 
     ref = ModelRef(id=new_id("mdl"), folder=folder)
     kept = app.models.register(app.person(), ref, hostile.model_copy(update={"id": ref.id}), None)
+    before = app.model_reports.fairness
     app.model_reports.fairness = lambda *_: [(HOSTILE, [HOSTILE], [[HOSTILE]])]
     try:
         report = app.model_reports.html(app.person(), kept.id).decode()
     finally:
-        app.model_reports.fairness = None
+        app.model_reports.fairness = before
     page = Page(report)
     assert not {tag for tag, _ in page.tags} & {"script", "img"} and not any("onerror" in a for _, a in page.tags)
-    assert "".join(page.text).count("<script>alert(1)</script>") > 15 and "<h2>Fairness</h2>" in report and "<h2>Importance</h2>" in report
+    assert "".join(page.text).count("<script>alert(1)</script>") > 15
+    assert "<h2>Fairness</h2>" in report and "<h2>Importance</h2>" in report
 
 
 def test_the_card_as_json_says_where_the_model_stands(app: Application, model: ModelCard, report: str) -> None:

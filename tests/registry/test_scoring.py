@@ -38,7 +38,8 @@ def _changed(path: Path, **changes) -> Path:
 
 def test_every_row_of_a_new_file_is_scored_ranked_and_kept(app: Application, model: ModelCard, fresh: Path) -> None:
     scored = app.scoring.file(app.person(), model.name, fresh)
-    assert (scored.rows, scored.ranked, scored.model_id, scored.name) == (120, 120, model.id, "fresh") and scored.notes == ()
+    assert (scored.rows, scored.ranked, scored.model_id, scored.name) == (120, 120, model.id, "fresh")
+    assert all("rows to score and the 300 that trained" in note for note in scored.notes), "nothing is wrong with its columns"
     page, total = app.models.page(app.person(), scored.predictions_id, limit=200)
     assert total == 120 and set(page["loan_id"]) == set(pd.read_csv(fresh)["loan_id"]) and set(page["scored"]) == {"model"}
     assert page["probability"].is_monotonic_decreasing
