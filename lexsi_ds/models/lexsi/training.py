@@ -33,7 +33,7 @@ from lexsi_ds.models.lexsi.scores import read_scores
 from lexsi_ds.models.lexsi.session import Session
 from lexsi_ds.models.lexsi.wire import Wire, fresh_keys
 from lexsi_ds.models.task import TaskSpec
-from lexsi_ds.models.training import Origin
+from lexsi_ds.models.training_card import Origin
 
 NAME = "lexsi"
 
@@ -199,7 +199,7 @@ def _card(
     seconds: float,
 ) -> ModelCard:  # fmt: skip
     positives = int(rows.y.sum()) if task.kind == "binary" else 0
-    base = data_warnings(task, len(rows.y), positives, len(rows.features)) if task.kind == "binary" else []
+    base = data_warnings(task, rows.y, len(rows.features))
     return ModelCard(
         id=origin.model_id,
         name=f"{model.name}_v{origin.version}",
