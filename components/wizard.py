@@ -5,6 +5,7 @@ Nothing is imported before the last step. Must never: read a file here, or hold 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -130,9 +131,11 @@ def shown(app: Application, actor: Actor, state: FileWizard, index: int) -> Prev
 def fields_of(plan: ReadPlan) -> tuple[str, ...]:
     """Options that a format has."""
     if plan.format == "text":
-        return ("delimiter", "encoding", "quote", "decimal", "thousands", "header_line", "date_order", "missing")
+        cuts = ("cuts",) if plan.cuts or plan.delimiter is None or len(plan.columns) == 1 else ()
+        found = ("encoding", "quote", "decimal", "thousands", "header_line", "date_order", "missing", "keep_below")
+        return ("delimiter", *cuts, *found)
     if plan.format == "excel":
-        return ("decimal", "header_line", "date_order", "missing")
+        return ("decimal", "header_line", "date_order", "missing", "keep_below")
     return ("date_order", "missing") if plan.format == "json" else ("missing",)
 
 
@@ -143,6 +146,8 @@ def changed(plan: ReadPlan, option: str, value: Any) -> ReadPlan:
         return plan.change(header=line > 0, header_lines=(line,) if line else ())
     if option == "missing":
         return plan.change(missing=tuple(str(v) for v in value or ()))
+    if option == "cuts":
+        return plan.change(cuts=tuple(sorted({int(n) for n in re.findall(r"\d{1,6}", str(value or "")) if int(n)})))
     return plan.change(**{option: value})
 
 
@@ -158,6 +163,8 @@ def shown_value(plan: ReadPlan, option: str) -> Any:
     """What the form shows of an option."""
     if option == "header_line":
         return plan.header_lines[0] if plan.header_lines else int(plan.header)
+    if option == "cuts":
+        return ", ".join(map(str, plan.cuts))
     return list(plan.missing) if option == "missing" else getattr(plan, option)
 
 

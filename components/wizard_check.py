@@ -144,6 +144,12 @@ def _option(plan: ReadPlan, option: str, index: int, number: int) -> None:
             help="These become missing in every column. For one column, write them in the table below.",
             **given,
         )
+    elif option == "cuts":
+        said = "The characters at which columns begin, from 1, with commas between. Empty: as found."
+        st.text_input("Columns begin at", value=wizard.shown_value(plan, option), placeholder="1, 11, 20", help=said, **given)
+    elif option == "keep_below":
+        said = "Notes and a total under the table are set aside, and kept in a file. With this they are rows."
+        st.checkbox("Keep what stands below", value=plan.keep_below, help=said, **given)
     else:
         label, names = CHOICES[option]
         now = getattr(plan, option)

@@ -6,13 +6,15 @@ in an ingest worker. Must never: drop a line, a column or a leading zero without
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from lexsi_ds.data import several
 from lexsi_ds.data.dialect import likely_width, marks_of, sniff_dialect, unique_names
@@ -112,8 +114,19 @@ def read_parquet(con: duckdb.DuckDBPyConnection, path: Path, name: str, limits: 
         ) from error
     check_width(path, len(described), limits)
     names, notes = unique_names([row[0] for row in described])
+    notes += _numbered_by_duckdb(path, [row[0] for row in described])
     selected = ", ".join(f"{quoted(row[0])} AS {quoted(new)}" for row, new in zip(described, names, strict=True))
     return Loaded(name, f"SELECT {selected} FROM {source}", {"format": "parquet"}, tuple(notes))
+
+
+def _numbered_by_duckdb(path: Path, names: Sequence[str]) -> list[str]:
+    """A note on names that come twice in the file, which DuckDB numbers without a word."""
+    with contextlib.suppress(OSError, pa.ArrowException):
+        there = pq.read_schema(str(path)).names
+        changed = [new for old, new in zip(there, names, strict=False) if old != new]
+        if changed:
+            return [f"Column names that came twice were numbered: {', '.join(changed[:5])}{', …' if len(changed) > 5 else ''}."]
+    return []
 
 
 def read_arrow(

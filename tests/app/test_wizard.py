@@ -185,3 +185,28 @@ def test_an_option_that_was_only_drawn_is_not_a_choice(app: Application, open_pa
         fired["key"] = 5
         wizard.set_option(0, "header_line", "key")
         assert set(state.plans[0].chosen) == {"header", "header_lines"} and state.round == 1
+
+
+def test_a_total_is_kept_and_blanks_are_trimmed_from_the_form(app: Application, open_page, tmp_path: Path) -> None:
+    (tmp_path / "sales.csv").write_text("kind,n\nA,1\nA ,2\nB,3\nTotal,6\n")
+    at = opened(app, open_page, tmp_path)
+    assert len(at.dataframe[0].value) == 3
+    state = at.session_state["lexsi.held"].wizard
+    settled(at.checkbox(key=session.wkey("plan", 0, "keep_below", state.round)).check().run(timeout=60))
+    assert list(at.dataframe[0].value["kind"]) == ["A", "A ", "B", "Total"]
+    settled(next(b for b in at.button if b.label == "Trim the blanks").click().run(timeout=60))
+    assert list(at.dataframe[0].value["kind"]) == ["A", "A", "B", "Total"]
+    plan = at.session_state["lexsi.held"].wizard.plans[0]
+    assert plan.keep_below and plan.columns[0].trim
+
+
+def test_columns_of_fixed_width_are_cut_where_the_form_says(app: Application, open_page, tmp_path: Path) -> None:
+    (tmp_path / "sales.csv").write_text("AB12\nCD34\nEF56\nGH78\n")
+    at = opened(app, open_page, tmp_path)
+    state = at.session_state["lexsi.held"].wizard
+    settled(at.text_input(key=session.wkey("plan", 0, "cuts", state.round)).set_value("1, 3").run(timeout=60))
+    frame = at.dataframe[0].value
+    assert frame.shape[1] == 2 and "columns of fixed width" in words(at)
+    state = at.session_state["lexsi.held"].wizard
+    settled(at.text_input(key=session.wkey("plan", 0, "cuts", state.round)).set_value("").run(timeout=60))
+    assert at.dataframe[0].value.shape[1] == 1

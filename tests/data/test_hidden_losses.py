@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import xlsxwriter
 
@@ -86,3 +88,11 @@ def test_texts_of_a_parquet_file_are_trimmed_by_choice(tmp_path: Path, importing
     duckdb.sql(f"COPY (SELECT unnest(['A', 'A ', ' ']) AS kind) TO '{path}'")
     read = importing("files", path, columns={"0": {"trim": True}})
     assert read.rows() == [("A",), ("A",), (None,)]
+
+
+def test_names_that_come_twice_in_a_parquet_file_are_numbered_with_a_note(tmp_path: Path, importing: Importing) -> None:
+    path = tmp_path / "twice.parquet"
+    pq.write_table(pa.Table.from_arrays([pa.array([1]), pa.array([2]), pa.array([3])], names=["A B", "A B", "c"]), path)
+    read = importing("files", path)
+    assert read.types() == {"A B": "BIGINT", "A B_1": "BIGINT", "c": "BIGINT"}
+    assert "Column names that came twice were numbered: A B_1." in read.notes()
