@@ -10,8 +10,9 @@ from lexsi_ds.models.task import LeftOutReason
 from lexsi_ds.text_to_sql.probes import Filled
 from lexsi_ds.text_to_sql.task_scene import Scene
 
-MOST_CATEGORIES = 30
-"""Most different values of a column of classes that is learned from."""
+FEW_CATEGORIES, MOST_CATEGORIES, ROWS_EACH = 30, 200, 100
+"""Different values of a column of classes that is learned from: always so many, at most so many, and between the two one for so
+many rows."""
 Reason = tuple[LeftOutReason, str, bool]
 """The kind, the sentence, and whether a person may put the column back."""
 
@@ -63,7 +64,8 @@ def _shape_reason(scene: Scene, column: ColumnModel) -> Reason | None:
     if column.distinct == 1 and column.nulls == 0:
         return "constant", "Every row has the same value.", False
     coded = column.role == "category" and scene.names.family(column.table, column.name) != "boolean"
-    if column.role == "text" or (coded and column.distinct > MOST_CATEGORIES):
+    most = max(FEW_CATEGORIES, min(MOST_CATEGORIES, rows // ROWS_EACH))
+    if column.role == "text" or (coded and column.distinct > most):
         return "high_cardinality", f"{column.distinct:,} different values are too many to learn from.", False
     return None
 

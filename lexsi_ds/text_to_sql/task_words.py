@@ -117,10 +117,8 @@ def notes_of(scene: Scene, plan: Plan) -> list[str]:
         if outcome.unknown != outcome.known:
             notes.append(f"Only {outcome.unknown_meaning} are listed.")
     if scene.model.column(entity.name, scene.key) is None:
-        notes.append(
-            f"No column tells {entity.plural} apart: {scene.key} is a row's place when all columns are sorted. The same thing in"
-            " two rows trains twice, which flatters the figures."
-        )
+        twice = "" if group_of(scene) else " The same thing in two rows trains twice, which flatters the figures."
+        notes.append(f"No column tells {entity.plural} apart: {scene.key} is a row's place when all columns are sorted.{twice}")
     if scene.of:
         owners = scene.model.table(scene.of)
         last = "the last" if scene.which == "last" else "the"
