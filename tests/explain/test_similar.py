@@ -56,3 +56,27 @@ def test_more_neighbours_than_rows_and_fewer_than_one(model: SavedModel) -> None
     assert len(similar_rows(model, loans(1, seed=5, first=1_000), 1_000)[0]) == 234
     with pytest.raises(BadInput):
         similar_rows(model, loans().head(1), 0)
+
+
+@pytest.mark.parametrize("model_type", ["XGBoost", "Logistic"])
+def test_neighbours_equal_brute_force_over_all_training_rows(tmp_path: Path, model_type: str) -> None:
+    frame = loans()
+    model = train_in(tmp_path, frame, loan_task(frame), model_type=model_type)
+    new = loans(15, seed=5, first=1_000)
+    names = list(model.encoding.names)
+    both = pd.concat([frame, new], ignore_index=True)
+    steps = []
+    for name in names:
+        if name == "frequency":
+            words = both[name].where(both[name].isin(["monthly", "weekly", "after"]), None).fillna("missing")
+            steps.append(np.stack([(words == w) / np.sqrt(2) for w in words.unique()], axis=1))
+        else:
+            values = both[name].astype(float)
+            known = values[: len(frame)]
+            steps.append(np.clip(((values - known.mean()) / known.std(ddof=0)).fillna(0), -3, 3).to_numpy()[:, None])
+    space = np.concatenate(steps, axis=1)
+    for place, found in enumerate(similar_rows(model, new, 4)):
+        distances = np.sqrt(((space[: len(frame)] - space[len(frame) + place]) ** 2).sum(axis=1))
+        nearest = np.argsort(distances, kind="stable")[:4]
+        assert [r["entity"] for r in found] == frame["loan_id"].to_numpy()[nearest].tolist()
+        assert [r["distance"] for r in found] == pytest.approx(distances[nearest].tolist(), abs=1e-6)
