@@ -33,7 +33,7 @@ def owning(parser: Parser, i: int) -> int:
         ask, after = one(parser, stop, negated=negated)
         if ask is None:
             break
-        made.append(ask)
+        made += [ask, *_no_others(parser, stop, ask)]
         stop = after
         turned, following = _joiner(parser, stop, negated=negated)
         if following == stop or not _starts_one(parser, following):
@@ -141,7 +141,7 @@ def one(parser: Parser, i: int, *, negated: bool = False) -> tuple[FilterAsk | N
     said, stop = _described(parser, stop)
     if not _belongs(parser, stop):
         return None, i
-    if only and number is None:
+    if only and number is None and not (said and not negated):
         parser.draft.left.append(parser.items[i].text)  # only such rows and no others: that is another question
     item, after = parser.items[stop], stop + 1
     inner, after = parser.said_of(after)
@@ -150,6 +150,13 @@ def one(parser: Parser, i: int, *, negated: bool = False) -> tuple[FilterAsk | N
     numbers = (number,) if number is not None else ()
     ask = FilterAsk("exists", (item,), negated=negated, test=test or "exists", numbers=numbers, inner=inner, text=text)
     return ask, after
+
+
+def _no_others(parser: Parser, i: int, ask: FilterAsk) -> list[FilterAsk]:
+    """ "only delivered orders": such rows, and none that are not such."""
+    if parser.kind(i) != "only" or ask.numbers or len(ask.inner) != 1 or ask.inner[0].kind != "value":
+        return []
+    return [replace(ask, negated=True, inner=(replace(ask.inner[0], negated=True),))]
 
 
 def _described(parser: Parser, i: int) -> tuple[tuple[FilterAsk, ...], int]:

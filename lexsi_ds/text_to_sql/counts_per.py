@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from lexsi_ds.text_to_sql import combined
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import Draft, FilterAsk
 from lexsi_ds.text_to_sql.logical import Fn, Logical, Measure, Predicate
@@ -57,6 +58,7 @@ def clause(parser: Parser, i: int) -> int:
 def move_filters(r: Resolver) -> None:
     """Give the restrictions of what is counted to it: "orders per account in 1997" speaks of the orders' year."""
     draft, ask = r.draft, r.draft.count_per
+    combined.move_filters(r)
     if ask is None:
         return
     if draft.measures or draft.groups or draft.share or draft.window or draft.order:

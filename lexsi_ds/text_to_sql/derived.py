@@ -48,6 +48,14 @@ def adverb(word: str, lexicon: Lexicon) -> tuple[Sense, ...]:
     return tuple(s for s in lexicon.senses((word[:-2],)) if s.kind == "value")
 
 
+def doing(word: str, lexicon: Lexicon) -> tuple[Sense, ...]:
+    """ "smoke": the values of who does it, a smoker."""
+    verb = stem(word)
+    if len(verb) < 4:
+        return ()
+    return tuple(s for end in _AGENTS[:2] for s in lexicon.senses((verb + end,)) if s.kind == "value")
+
+
 def compared(tokens: Sequence[Token], i: int, lexicon: Lexicon) -> tuple[int, str, tuple[Sense, ...]] | None:
     """ "taller than", "more expensive than": where "than" stands, whether more or less is meant, and the columns."""
     word = tokens[i].word
@@ -103,7 +111,7 @@ def derived(tokens: tuple[Token, ...], i: int, lexicon: Lexicon) -> tuple[int, l
         rest, senses = turned
         item = make_item("sense", tokens, i, i + 1, senses=senses)
         return i + 1, [replace(make_item("not", tokens, i, i + 1), words=("not",)), replace(item, text=rest, words=(rest,))]
-    adjective = adverb(word, lexicon)
+    adjective = adverb(word, lexicon) or doing(word, lexicon)
     if adjective:
         return i + 1, [make_item("sense", tokens, i, i + 1, senses=adjective)]
     if came_to_be(tokens, i, lexicon):

@@ -13,7 +13,9 @@ from lexsi_ds.text_to_sql.logical import Band, Fn, Grain, Window
 from lexsi_ds.text_to_sql.tagger import Item
 
 if TYPE_CHECKING:
+    from lexsi_ds.text_to_sql.combined import Ratio
     from lexsi_ds.text_to_sql.counts_per import CountPer
+    from lexsi_ds.text_to_sql.differences import Difference
 
 FilterKind = Literal[
     "value", "segment", "compare", "days", "key", "exists", "versus", "filled", "part", "called", "boss", "done", "elapsed",
@@ -46,6 +48,8 @@ class GroupAsk:
     text: str = ""
     per: bool = False
     """Whether "per" stood before it."""
+    times: float | None = None
+    """ "per 1000": then what is grouped by is what a figure is divided by."""
     within: bool = False
     """Whether "within each" stood before it."""
     bands: tuple[Band, ...] = ()
@@ -140,6 +144,10 @@ class Draft:
     """Whether a date is asked for."""
     count_per: CountPer | None = None
     """ "average number of orders per account"."""
+    difference: Difference | None = None
+    """By how much two kinds of rows, or two ends, differ."""
+    ratio: Ratio | None = None
+    """ "loans per 1000 inhabitants"."""
     said_average: bool = False
     """Whether "on average" belongs to a figure that stands before it."""
     zeros: bool = False

@@ -79,6 +79,8 @@ def _which_groups(r: Resolver) -> bool:
 
 
 def _group(r: Resolver, ask: GroupAsk) -> list[Dimension]:
+    if ask.times:
+        raise NotUnderstood((ask.text,), "it is not clear what is divided by it")
     if ask.target is None:
         return [_time_dimension(r, ask)]
     if ask.bands or ask.step is not None:
@@ -126,7 +128,7 @@ def _entity_dimensions(r: Resolver, item: Item, of: Item | None) -> list[Dimensi
     columns = [r.names.column(table.name, n) for n in shown]
     unique = len(columns) == 1 and columns[0].distinct == table.rows
     wanted = columns if unique or not table.key else [r.names.column(table.name, table.key), *columns]
-    if not wanted or table.name == r.base:
+    if not wanted or (table.name == r.base and r.draft.ratio is None):
         raise NotUnderstood((item.text,), f"there is nothing to tell one {table.label} from another")
     r.note(item.text, " and ".join(f"{table.name}.{c.name}" for c in wanted))
     made = []

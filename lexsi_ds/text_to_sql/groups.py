@@ -31,6 +31,11 @@ def group(parser: Parser, i: int) -> int:
             return i + 1
         return i
     stop = parser.skip(i + 1, "distinct", "of", "all")
+    if parser.kind(stop) == "number" and (parser.items[stop].value or 0) > 1 and parser.is_named(stop + 1, "column"):
+        text = f"{parser.items[stop].text} {parser.items[stop + 1].text}"
+        ask = GroupAsk(parser.items[stop + 1], text=text, per=True, times=parser.items[stop].value)
+        parser.draft.groups.append(ask)
+        return stop + 2
     if parser.kind(stop) == "band" and any(g.bands or g.step for g in parser.draft.groups):
         return stop + 1
     if parser.kind(i) == "by" and parser.items[i].text.casefold() == "by" and _names_value(parser, stop):

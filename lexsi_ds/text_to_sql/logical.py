@@ -101,6 +101,11 @@ class Measure(Value):
     before, its running total. The figure itself must be a measure too."""
     sub: Sub | None = None
     """Rows that are counted, or summed, for each row before the function is taken."""
+    parts: tuple[Measure, ...] = ()
+    made: Literal["difference", "ratio"] | None = None
+    """Of a figure made of two: the two, and how."""
+    times: float = 1.0
+    """Of a ratio: per how many."""
     part: float | None = None
     """Of a quantile: the part of the rows at or below it, 0.9 for the 90th percentile."""
     within: tuple[str, ...] = ()

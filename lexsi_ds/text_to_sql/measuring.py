@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING
 
 from lexsi_ds.knowledge.model import ColumnModel, TableModel
 from lexsi_ds.knowledge.words import singular
-from lexsi_ds.text_to_sql import amounts, conditions, counts_per, day_tests, elapsed_of, ordering, rates, windows_of
+from lexsi_ds.text_to_sql import (
+    amounts,
+    bare,
+    combined,
+    conditions,
+    counts_per,
+    day_tests,
+    elapsed_of,
+    ordering,
+    rates,
+    windows_of,
+)
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import MeasureAsk
 from lexsi_ds.text_to_sql.lexicon import Sense
@@ -37,6 +48,7 @@ def settle_measures(r: Resolver, dimensions: list[Dimension], hits: list[Predica
     elif draft.share:
         made.append(rates.share(r, hits))
     made += counts_per.measure(r)
+    made += combined.ratio(r)
     for ask in (*draft.measures, *_pending(r)):
         made += measures_of(r, ask)
     made += _extreme(r, dimensions, made)
@@ -50,13 +62,14 @@ def settle_measures(r: Resolver, dimensions: list[Dimension], hits: list[Predica
     if not made:
         made += _named_totals(r)
     if not made and dimensions:
-        made += _group_default(r, dimensions)
+        made += _group_default(r)
     if not made and not dimensions and draft.columns and ordering.finds_rows(r):
         return []
     if not made and not plain_list and not draft.order and draft.columns and not dimensions:
         raise NotUnderstood(
             tuple(i.text for i in draft.columns), "it does not say what to do with it: total, average, highest"
         )
+    made = combined.difference(r, made)
     if dimensions and made and all(m.fn not in ("count", "rate", "count_distinct") for m in made):
         made.insert(0, count_rows(r))
     return windows_of.windowed(r, dimensions, _unlike(made))
@@ -104,22 +117,9 @@ def _extreme(r: Resolver, dimensions: list[Dimension], made: list[Measure]) -> l
     return found
 
 
-def _group_default(r: Resolver, dimensions: list[Dimension]) -> list[Measure]:
-    """ "loans by status" counts; "which region has more than 500 accounts" too; a bare column says too little."""
-    if r.draft.columns:
-        _ask_which_function(r, r.draft.columns[0])
-        raise NotUnderstood(
-            tuple(i.text for i in r.draft.columns), "it does not say what to do with it: total, average, highest"
-        )
-    return [count_rows(r)]
-
-
-def _ask_which_function(r: Resolver, item: Item) -> None:
-    """ "profit by month": its total or its average? Both are offered."""
-    columns = [r.names.column(s.table, s.column) for s in item.of("column")]
-    if len(r.draft.columns) == 1 and columns and all(c.role == "measure" for c in columns):
-        firsts = ("total", "average") if all(c.additive for c in columns) else ("average", "highest")
-        raise Ambiguous(item, tuple(f"{f} {item.text}" for f in firsts), f"{item.text} of a group can be told in several ways")
+def _group_default(r: Resolver) -> list[Measure]:
+    """ "loans by status" counts; "which region has more than 500 accounts" too; a bare figure takes the function of its kind."""
+    return measures_of(r, bare.function_of(r)) if r.draft.columns else [count_rows(r)]
 
 
 def _pending(r: Resolver) -> list[MeasureAsk]:

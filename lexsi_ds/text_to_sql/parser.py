@@ -13,6 +13,7 @@ from lexsi_ds.text_to_sql import (
     bosses,
     clauses,
     day_clauses,
+    differences,
     elapsed,
     ends,
     figures,
@@ -85,6 +86,7 @@ class Parser:
     def run(self) -> Draft:
         rules: tuple[Callable[[int], int], ...] = (
             self.take_window,
+            self.take_difference,
             self.take_elapsed,
             self.take_bands,
             self.take_boss,
@@ -173,6 +175,9 @@ class Parser:
 
     def take_window(self, i: int) -> int:
         return windows.window(self, i)
+
+    def take_difference(self, i: int) -> int:
+        return differences.clause(self, i)
 
     def take_elapsed(self, i: int) -> int:
         return elapsed.clause(self, i)

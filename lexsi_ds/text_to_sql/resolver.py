@@ -12,6 +12,7 @@ from lexsi_ds.knowledge.model import ColumnModel, Metric
 from lexsi_ds.knowledge.values import ValueIndex
 from lexsi_ds.text_to_sql import (
     bases,
+    combined,
     conditions,
     counts_per,
     deals,
@@ -91,7 +92,7 @@ class Resolver:
         self.role_tests: list[Predicate] = []
         """Tests that a role adds: only owners."""
         self.mentioned = frozenset(s.table for item in bases.nouns(self) for s in item.of("entity"))
-        forced = deals.settle_deals(draft, names) or elapsed_of.base_of(draft, names)
+        forced = deals.settle_deals(draft, names) or elapsed_of.base_of(draft, names) or combined.base_of(draft)
         self.count_inner: tuple[FilterAsk, ...] = ()
         """What was said of the rows that are counted for each row."""
         if draft.count_per is not None:

@@ -151,6 +151,10 @@ def filled_or_there(r: Resolver, ask: FilterAsk) -> list[Predicate]:
     said = stem(item.words[-1])
     tables = [t for t in r.model.tables if said in {stem(w) for w in t.label.split()[-1:]}]
     away = [t for t in tables if (far := r.scope.distance(t.name)) is None or far >= 10]
+    if ask.kind == "filled" and not ask.negated and item.words[-1].endswith("ed"):
+        column, _ = r.column_of(item)
+        if column.role == "time" and not column.nulls:
+            return []  # every row was: "cards that have been issued"
     if ask.kind == "filled" and (item.of("column") or len(tables) != 1 or len(away) != 1):
         return [filled(r, ask)]
     if len(away) != 1 or len(tables) != 1:

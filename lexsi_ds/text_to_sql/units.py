@@ -5,6 +5,8 @@ Only units of one kind, and only by fixed factors. Money is never converted.
 
 from __future__ import annotations
 
+from lexsi_ds.knowledge.words import of_words
+
 _KINDS: tuple[dict[str, float], ...] = (
     {"ms": 1, "millisecond": 1, "s": 1e3, "sec": 1e3, "second": 1e3, "min": 6e4, "minute": 6e4, "h": 3.6e6, "hr": 3.6e6,
      "hour": 3.6e6,
@@ -14,38 +16,15 @@ _KINDS: tuple[dict[str, float], ...] = (
      "kilometre": 1e6, "mile": 1_609_344, "mi": 1_609_344},
     {"g": 1, "gram": 1, "kg": 1e3, "kilogram": 1e3, "kilo": 1e3, "t": 1e6, "ton": 1e6, "tonne": 1e6},
     {"month": 1, "year": 12},
+    {"w": 1, "watt": 1, "kw": 1e3, "kilowatt": 1e3, "mw": 1e6, "megawatt": 1e6, "gw": 1e9, "gigawatt": 1e9},
+    {"wh": 1, "kwh": 1e3, "mwh": 1e6, "gwh": 1e9, "twh": 1e12},
+    {"mg": 1, "milligram": 1},
+    {"km/h": 1, "kmh": 1, "kph": 1, "mph": 1.609344},
 )  # fmt: skip
-_WORDS = frozenset(
-    [
-        "millisecond",
-        "second",
-        "minute",
-        "hour",
-        "sec",
-        "min",
-        "day",
-        "week",
-        "kilobyte",
-        "megabyte",
-        "gigabyte",
-        "kb",
-        "mb",
-        "gb",
-        "byte",
-        "km",
-        "kilometer",
-        "kilometre",
-        "meter",
-        "metre",
-        "mile",
-        "cm",
-        "kg",
-        "kilogram",
-        "kilo",
-        "gram",
-        "ton",
-        "tonne",
-    ]
+_WORDS = of_words(
+    "millisecond second minute hour sec min day week kilobyte megabyte gigabyte kb mb gb byte km kilometer kilometre"
+    " meter metre mile cm kg kilogram kilo gram ton tonne kw mw gw kilowatt megawatt gigawatt kwh mwh gwh twh mg milligram"
+    " kmh kph mph"
 )
 """Units that are said of a number and are hardly anything else."""
 

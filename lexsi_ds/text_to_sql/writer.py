@@ -22,7 +22,9 @@ def _looks_inside(query: Logical) -> bool:
     """Whether any test looks at other rows, so that every column must say whose it is."""
     tests = [*query.filters, *(p for m in query.measures for p in (*m.hits, *m.known))]
     tests += [p for h in query.having for p in (*h.measure.hits, *h.measure.known)]
-    return any(_has_sub(p) for p in tests) or any(m.sub is not None for m in query.measures)
+    tests += [p for m in query.measures for part in m.parts for p in (*part.hits, *part.known)]
+    measures = [*query.measures, *(part for m in query.measures for part in m.parts)]
+    return any(_has_sub(p) for p in tests) or any(m.sub is not None for m in measures)
 
 
 def _has_sub(test: Predicate) -> bool:

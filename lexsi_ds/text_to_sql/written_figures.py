@@ -97,6 +97,8 @@ class WrittenFigures(WrittenTests):
 
     def aggregate(self, measure: Measure) -> exp.Expr:
         """One aggregate."""
+        if measure.made is not None:
+            return self._combined(measure)
         if measure.fn == "rate":
             share = exp.Mul(this=exp.Literal.number("100.0"), expression=self._hits(measure))
             return exp.Div(this=share, expression=null_if_zero(self._rows(measure)))
@@ -109,6 +111,14 @@ class WrittenFigures(WrittenTests):
             return filtered_inside(column, [self.predicate(p) for p in measure.hits])
         made = quantile(column, measure.part or 0.5) if measure.fn == "quantile" else aggregate(measure.fn, column)
         return filtered(made, [self.predicate(p) for p in measure.hits])
+
+    def _combined(self, measure: Measure) -> exp.Expr:
+        """A difference or a ratio of two aggregates."""
+        first, second = (self.aggregate(p) for p in measure.parts)
+        if measure.made == "difference":
+            return exp.Sub(this=exp.Paren(this=first), expression=exp.Paren(this=second))
+        scaled = exp.Mul(this=exp.Literal.number(repr(float(measure.times))), expression=exp.Paren(this=first))
+        return exp.Div(this=scaled, expression=null_if_zero(second))
 
     def having(self, having: Having) -> exp.Expr:
         """A test of a group."""
