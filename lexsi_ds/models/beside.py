@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from lexsi_ds.models.assessment import CalibrationChange, Comparability, Conformal, Credit, OutOfTime
+from lexsi_ds.models.bundle import positions
 from lexsi_ds.models.calibrate import Calibrator, calibrate
 from lexsi_ds.models.card import Candidate
 from lexsi_ds.models.comparability import Side, compare, granted_only
@@ -21,7 +22,7 @@ from lexsi_ds.models.credit import challenge, credit
 from lexsi_ds.models.encode import Encoding, read_columns
 from lexsi_ds.models.estimators import Outcome
 from lexsi_ds.models.figures import Metrics
-from lexsi_ds.models.frames import column, entity_keys
+from lexsi_ds.models.frames import column
 from lexsi_ds.models.measuring import measured, predicted, with_probability_figures
 from lexsi_ds.models.metrics import calibration
 from lexsi_ds.models.moments import as_moments
@@ -118,9 +119,7 @@ def _compared(
 ) -> Comparability | None:
     if to_score is None or not len(to_score) or any(f.name not in to_score.columns for f in screened.features):
         return None
-    known = set(entity_keys(column(rows.frame, task.entity_column)).tolist())
-    new = ~np.isin(entity_keys(column(to_score, task.entity_column)), list(known))
-    fresh = to_score.loc[new].reset_index(drop=True)
+    fresh = to_score.loc[positions(to_score, rows.frame, task) < 0].reset_index(drop=True)
     if not len(fresh):
         return None
     moment = task.moment_column

@@ -192,12 +192,11 @@ class Parts:
 
 
 def positions(frame: pd.DataFrame, training: pd.DataFrame, task: TaskSpec) -> np.ndarray:
-    """Each row's position among the training rows, or -1. Where an entity trained with several rows the moment tells them
-    apart; a row of a known entity at another moment is a new one. Shape (n,)."""
+    """Each row's position among the training rows, or -1. Where rows have a moment it tells those of one entity apart: a row
+    of a known entity at another moment is a new one, such as a customer at a later cut-off. Shape (n,)."""
     own, known = (entity_keys(column(f, task.entity_column)) for f in (frame, training))
     moment = task.moment_column
-    repeated = len(pd.unique(known)) < len(known)
-    if repeated and moment and moment in frame.columns and moment in training.columns:
+    if moment and moment in frame.columns and moment in training.columns:
         own = _dated(own, as_moments(column(frame, moment)))
         known = _dated(known, as_moments(column(training, moment)))
     places = {key: i for i, key in enumerate(known)}
