@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from lexsi_ds.explain.wording import NOT_CAUSES
 from lexsi_ds.models.card import Interval, ModelCard
 from lexsi_ds.models.engine import CaseExplanation
 from lexsi_ds.models.task import TaskKind, TaskSpec
@@ -202,10 +203,12 @@ def explanation(cases: list[CaseExplanation], card: ModelCard, failures: list[di
     parts = []
     for case in cases[:10]:
         known = ", ".join(f"{k} {_plain_text(v)}" for k, v in list(case.display.items())[:3] if v is not None)
-        head = case.summary or f"{card.task.entity_label.capitalize()} {case.case_id} is at {case.prediction:.2f}."
+        told = case.summary.removesuffix(NOT_CAUSES) if case.summary else None
+        head = told or f"{card.task.entity_label.capitalize()} {case.case_id} is at {case.prediction:.2f}."
         parts.append(head + (f" Its row: {known}." if known else ""))
     if len(cases) > 10:
         parts.append(f"The table shows all {len(cases)}.")
+    parts += [NOT_CAUSES.strip()] if any(case.summary for case in cases) else []
     parts += [f"Not explained: {failure['error']}." for failure in failures[:5]]
     return "\n\n".join(parts)
 
