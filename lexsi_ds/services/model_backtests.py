@@ -21,6 +21,7 @@ from lexsi_ds.jobs.cancel import Cancel
 from lexsi_ds.jobs.pool import Pool, Tell
 from lexsi_ds.models.card import Interval, ModelCard
 from lexsi_ds.models.frames import as_numbers, column, entity_keys, write_frame
+from lexsi_ds.models.targets import outcome
 from lexsi_ds.services.access import Actor
 from lexsi_ds.services.catalog import Catalog
 from lexsi_ds.services.model_training import table_of
@@ -195,8 +196,6 @@ def _numbers(values: pd.Series, card: ModelCard) -> np.ndarray:
         return positions(values, card.task.classes)
     if card.task.kind == "regression":
         return as_numbers(values)[0]
-    from lexsi_ds.models.targets import outcome
-
     return outcome(values, card.task)
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from lexsi_ds.data.handle import DatasetHandle, Table, Value
 from lexsi_ds.data.sql import SqlRunner
-from lexsi_ds.errors import BadInput, LexsiError, NotFound
+from lexsi_ds.errors import Ambiguous, BadInput, LexsiError, NotFound
 from lexsi_ds.jobs.cancel import Cancel
 from lexsi_ds.jobs.pool import Tell
 from lexsi_ds.models.card import ModelCard
@@ -90,7 +90,12 @@ class Scoring:
         )
 
     def model(self, actor: Actor, model: str) -> tuple[ModelRef, ModelCard]:
-        """The model of this id or, the newest, of this name."""
+        """The model of this id or name. Raises Ambiguous for a name that models of several sources have."""
+        named = [card for card in self._models.list(actor) if card.name == model]
+        if len(named) > 1:
+            which = "; ".join(f"{card.id} of {card.source_name}" for card in named[:8])
+            raise Ambiguous(f"There are {len(named)} models called {model}: {which}.", where=model[:80],
+                            to_do="Give the id of one.", candidates=tuple(card.id for card in named))
         found = self._models.find(actor, model)
         if found is None:
             known = ", ".join(card.name for card in self._models.list(actor)[:8])

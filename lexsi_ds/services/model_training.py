@@ -6,7 +6,7 @@ never: train on a row whose outcome is unknown, or on a column that a person mar
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from lexsi_ds.data.handle import Column, DatasetHandle, Table, Value
 from lexsi_ds.data.sql import SqlRunner
@@ -69,8 +69,10 @@ class Training:
         actor.need("models:write")
         task = self.task(actor, handle, request)
         frame = self._sql.frame(handle, task.context_sql, cancel=cancel)
+        open_rows = self._sql.frame(handle, task.predict_sql, cancel=cancel)
+        compared: dict[str, Any] = {"to_score": open_rows} if len(open_rows) else {}
         ref, card = self._engine.train(
-            frame, task, model_type=request.model_type, handle=handle, run_id=run_id, cancel=cancel, tell=tell
+            frame, task, model_type=request.model_type, handle=handle, run_id=run_id, cancel=cancel, tell=tell, **compared
         )
         return self._models.register(actor, ref, card, run_id, handle, via=via)
 

@@ -18,6 +18,7 @@ from lexsi_ds.models.bundle import MARGIN, TARGET, SavedModel
 from lexsi_ds.models.card import AnyMetrics, CalibrationBin, Interval, ModelCard
 from lexsi_ds.models.estimators import Outcome
 from lexsi_ds.models.frames import entity_keys
+from lexsi_ds.models.measuring import measured
 from lexsi_ds.models.metrics import calibration, wilson
 
 MIN_ROWS, MIN_CLASS = 10, 3
@@ -86,8 +87,6 @@ def held(
 
     ``inside`` says of an amount whether it lay in its interval.
     """
-    from lexsi_ds.models.measuring import measured
-
     outcome = outcome_of(card)
     kind = card.task.kind
     why_not = _too_few(kind, y)
@@ -108,8 +107,6 @@ def held(
 
 def paired(first: Path, second: Path) -> Paired:
     """Two models on the training rows that both scored out of fold and whose outcomes agree."""
-    from lexsi_ds.models.measuring import measured
-
     models = [SavedModel(folder) for folder in (first, second)]
     cards = [model.card for model in models]
     if cards[0].task.kind != cards[1].task.kind or cards[0].task.classes != cards[1].task.classes:
@@ -171,8 +168,6 @@ def _around(kind: str, seen: np.ndarray) -> tuple[float, float]:
 
 
 def _periods(card: ModelCard, y: np.ndarray, told: np.ndarray, moments: np.ndarray) -> tuple[Period, ...]:
-    from lexsi_ds.models.measuring import measured
-
     days: Any = pd.to_datetime(pd.Series(moments), errors="coerce")
     known: np.ndarray = days.notna().to_numpy()
     names = np.array([])

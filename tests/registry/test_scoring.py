@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from lexsi_ds.application import Application
-from lexsi_ds.errors import BadInput, Denied, NotFound
+from lexsi_ds.errors import Ambiguous, BadInput, Denied, NotFound
 from lexsi_ds.models.card import ModelCard
 from lexsi_ds.services.access import Actor
 from lexsi_ds.services.model_training import TrainRequest
@@ -37,7 +37,7 @@ def _changed(path: Path, **changes) -> Path:
 
 
 def test_every_row_of_a_new_file_is_scored_ranked_and_kept(app: Application, model: ModelCard, fresh: Path) -> None:
-    scored = app.scoring.file(app.person(), model.name, fresh)
+    scored = app.scoring.file(app.person(), model.id, fresh)
     assert (scored.rows, scored.ranked, scored.model_id, scored.name) == (120, 120, model.id, "fresh")
     assert all("rows to score and the 300 that trained" in note for note in scored.notes), "nothing is wrong with its columns"
     page, total = app.models.page(app.person(), scored.predictions_id, limit=200)
@@ -127,6 +127,15 @@ def test_a_file_that_has_nothing_of_the_model_or_no_rows_is_refused(app: Applica
         app.scoring.file(ADA, model.id, tmp_path / "other.csv")
     with pytest.raises(Denied):
         app.scoring.file(Actor("local", "You", frozenset({"models:read"})), model.id, tmp_path / "other.csv")
+
+
+def test_a_name_that_models_of_two_sources_have_is_asked_back(app: Application, model: ModelCard, tmp_path: Path) -> None:
+    write_loans(tmp_path / "twin.csv", 100, seed=6)
+    request = TrainRequest(target="bad", entity="loan_id", model_type="Logistic")
+    twin = app.training.train(app.person(), app.catalog.throwaway(tmp_path / "twin.csv"), request)
+    assert twin.name == "Logistic_v1"
+    with pytest.raises(Ambiguous, match=f"models called Logistic_v1: .*{twin.id} of twin"):
+        app.scoring.file(app.person(), "Logistic_v1", tmp_path / "twin.csv")
 
 
 def test_one_row_alone_is_scored_as_it_is_among_others(app: Application, model: ModelCard, fresh: Path, tmp_path: Path) -> None:
