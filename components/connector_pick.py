@@ -5,6 +5,8 @@ The list is a task of its own, with a cancel. Must never: lose what was ticked w
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
@@ -37,7 +39,7 @@ def pick(app: Application, actor: Actor, state: ConnectorWizard, kind: Kind) -> 
     elif kind.lists_tables:
         _listed(app, actor, state)
     else:
-        _files(state)
+        _files(app, actor, state)
         return
     if not info.ready or task_state(app, state) != "done":
         _later()
@@ -127,7 +129,7 @@ def _table_list(task: Task, state: ConnectorWizard) -> None:
     _next(chosen)
 
 
-def _files(state: ConnectorWizard) -> None:
+def _files(app: Application, actor: Actor, state: ConnectorWizard) -> None:
     text = st.text_area(
         "Files, one a line",
         key="connector-files",
@@ -136,7 +138,48 @@ def _files(state: ConnectorWizard) -> None:
         help="Relative to the folder in the bucket. A pattern becomes one table.",
     )
     names = [line.strip() for line in str(text or "").splitlines() if line.strip()]
+    st.button(
+        "Look at these files", key="connector-look", icon=":material/preview:", disabled=not names, on_click=_look,
+        args=(app, actor, tuple(names)), help="Which files there are, and how the first of each line is read. Nothing is copied.",
+    )  # fmt: skip
+    task = app.background.get(state.task_id) if state.task_id and state.looked else None
+    if task is not None and task.state == "running":
+        waiting(app, actor, task.id)
+        return
+    if task is not None and task.state == "done":
+        for number, found in enumerate(task.result):
+            _looked_at(found, number)
+    elif task is not None:
+        st.error(f"**They could not be looked at.** {plain(task.error or 'It was stopped.', 900)}", icon=":material/error:")
     _next([(None, name) for name in names])
+
+
+@careful
+def _look(app: Application, actor: Actor, names: tuple[str, ...]) -> None:
+    state = session.held().wizard
+    if not isinstance(state, ConnectorWizard) or state.connector_id is None:
+        return
+    connector_id = state.connector_id
+    state.looked = names
+    state.task_id = app.background.start(
+        "connect", "Looking at the files",
+        lambda cancel, _: app.connectors.look_at_files(actor, connector_id, names, cancel=cancel), owner=actor.id,
+    ).id  # fmt: skip
+
+
+def _looked_at(found: dict[str, Any], number: int) -> None:
+    """What one line of the list stands for, and how it is read."""
+    tables.card_head(found["table"], f"{figures.counted(found['count'], 'file')}; {found['said'] or 'not looked at'}")
+    for note in found["notes"][:4]:
+        st.caption(f":material/info: {plain(note, 300)}")
+    left, right = st.columns(2, gap="medium")
+    with left:
+        listed = pd.DataFrame([{"File": f["name"], "Bytes": f["bytes"]} for f in found["files"]])
+        tables.show(listed, key=session.wkey("connector", "files", number), alt="Files of this line")
+    with right:
+        columns = pd.DataFrame([{"Column": c["name"], "Type": c["type"]} for c in found["columns"]])
+        if len(columns):
+            tables.show(columns, key=session.wkey("connector", "columns", number), alt="Columns as they are read")
 
 
 def _next(chosen: list[tuple[str | None, str]]) -> None:

@@ -24,6 +24,8 @@ class ConnectorWizard:
     """The open fields of the form as they were sent, for when it is shown again: a form that is hidden forgets."""
     task_id: str | None = None
     """The test, or the listing, that is at work."""
+    looked: tuple[str, ...] = ()
+    """The files that the look at work, or the last one, is about."""
     picked: list[tuple[str | None, str]] = field(default_factory=list)
     marked: set[tuple[str | None, str]] = field(default_factory=set)
     """Tables that are ticked, also those that the search hides now."""

@@ -36,6 +36,7 @@ HANDLERS = frozenset({
     "lexsi_ds.data.ingest:preview_file",
     "lexsi_ds.data.connectors.worker:test",
     "lexsi_ds.data.connectors.worker:list_tables",
+    "lexsi_ds.data.connectors.worker:look",
     "lexsi_ds.data.connectors.worker:ingest",
     "lexsi_ds.data.connectors.worker:bind",
     "lexsi_ds.data.connectors.worker:query",

@@ -150,6 +150,18 @@ class Connectors:
             for t in found
         ]
 
+    def look_at_files(
+        self, actor: Actor, connector_id: str, files: Sequence[TableName], *, cancel: Cancel | None = None
+    ) -> list[dict[str, Any]]:
+        """Of files and patterns of a bucket: which ``files`` they stand for, and how the first is read (``said``, ``columns``,
+        ``notes``); nothing is copied. BadInput for kinds whose tables can be listed."""
+        actor.need("datasets:read")
+        record = self._record(actor, connector_id, listing=True)
+        if kind_of(record.kind).lists_tables:
+            raise BadInput("The tables of this connector can be listed.", to_do="Use list_connector_tables.")
+        wanted = [wanted_of(file) for file in files]
+        return self._worker.ask("look", Connection.of(record), cancel, tables=wanted)["tables"]
+
     # -- bringing over -----------------------------------------------------------------------------------------
 
     def ingest_tables(

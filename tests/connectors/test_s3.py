@@ -36,6 +36,28 @@ def test_parquet_and_csv_come_over_by_name_and_by_pattern(app: Application, s3: 
     assert handle.kind == "s3" and handle.source_id == connector.id
 
 
+def test_files_of_a_pattern_are_listed_and_how_the_first_is_read_is_shown(app: Application, moto: Store) -> None:
+    put = moto.client.put_object
+    body = "Kód;Částka\n007;1,5\n008;2,5\n"
+    put(Bucket="lake", Key="look/a_1.csv", Body=body.encode("cp1250"))
+    put(Bucket="lake", Key="look/a_2.csv", Body=body.encode("cp1250"))
+    put(Bucket="lake", Key="look/b.csv.gz", Body=gzip.compress(b"x,day\n1,2024-01-31\n"))
+    put(Bucket="lake", Key="look/c.jsonl", Body=b'{"n": 1, "w": "a"}\n{"n": 2, "w": "b"}\n')
+    put(Bucket="lake", Key="look/d.parquet", Body=parquet(pd.DataFrame({"n": [1], "w": ["x"]})))
+    connector = app.connectors.connect(LOCAL, "s3", moto.config(prefix="look"))
+    names, before = ["a_*.csv", "b.csv.gz", "c.jsonl", "d.parquet"], app.catalog.sources(LOCAL)
+    first, packed, lines, columns = app.connectors.look_at_files(LOCAL, connector.id, names)
+    assert first["files"] == [{"name": "a_1.csv", "bytes": 27}, {"name": "a_2.csv", "bytes": 27}] and first["count"] == 2
+    assert first["said"].startswith("semicolon, cp125") and "decimal comma" in first["said"]
+    assert [c["type"] for c in first["columns"]] == ["text", "decimal"]
+    assert packed["columns"] == [{"name": "x", "type": "integer"}, {"name": "day", "type": "date"}]
+    assert [c["type"] for c in lines["columns"]] == ["integer", "text"] and lines["said"].startswith("JSON")
+    assert columns["columns"] == [{"name": "n", "type": "integer"}, {"name": "w", "type": "text"}]
+    with pytest.raises(NotFound, match="No file of the bucket"):
+        app.connectors.look_at_files(LOCAL, connector.id, ["z.csv"])
+    assert app.catalog.sources(LOCAL) == before, "nothing was copied"
+
+
 def test_refresh_takes_files_that_are_new(app: Application, moto: Store, rows: Rows) -> None:
     client = moto.client
     put = {"Bucket": "lake", "Body": parquet(pd.DataFrame({"n": [1]}))}

@@ -142,6 +142,10 @@ class Driver(ABC, Generic[Config]):
         """The wanted tables ({schema, table}), among those there are."""
         return chosen(self.tables(con), wanted)
 
+    def look(self, con: duckdb.DuckDBPyConnection, table: SourceTable, limits: Limits) -> dict[str, Any]:
+        """What a chosen table stands for and how it would be read; only for kinds whose files are named, not listed."""
+        raise NotImplementedError
+
     def relation(self, con: duckdb.DuckDBPyConnection, table: SourceTable, limits: Limits) -> Bound:
         """How to find the table again for a query in place."""
         raise _no_in_place()

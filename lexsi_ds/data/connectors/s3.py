@@ -16,6 +16,7 @@ import duckdb
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from lexsi_ds.data.connectors.base import Bound, ConnectorConfig, Driver, SourceTable
+from lexsi_ds.data.connectors.bucket_look import looked
 from lexsi_ds.data.connectors.bucket_names import (
     JSON,
     PARQUET,
@@ -156,6 +157,10 @@ class S3Driver(Driver[S3Config]):
             selected = ", ".join(f"{quoted(row[0])} AS {quoted(new)}" for row, new in zip(described, names, strict=True))
             return Loaded(name, f"SELECT {selected} FROM ({_parquet(files)})", options, tuple(notes))
         return read_texts(con, files, table.extra["format"], name, scratch, limits, options)
+
+    def look(self, con: duckdb.DuckDBPyConnection, table: SourceTable, limits: Limits) -> dict[str, Any]:
+        made = looked(con, table, limits)
+        return made | {"files": [{**f, "name": f["name"].removeprefix(self.config.root)} for f in made["files"]]}
 
     def relation(self, con: duckdb.DuckDBPyConnection, table: SourceTable, limits: Limits) -> Bound:
         files: list[str] = table.extra["files"]

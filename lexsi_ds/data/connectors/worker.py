@@ -53,6 +53,14 @@ def list_tables(args: dict[str, Any], say: Say) -> dict[str, Any]:
     return {"tables": [{"schema": t.schema, "table": t.table, "comment": t.comment, "rows": t.rows} for t in found]}
 
 
+def look(args: dict[str, Any], say: Say) -> dict[str, Any]:
+    """``tables``: what each of ``args["tables"]`` stands for, and how it would be read; nothing is kept."""
+    driver = linked(args)
+    with _opened(driver, args) as con:
+        limits = Limits(get_settings().max_columns)
+        return {"tables": [driver.look(con, table, limits) for table in driver.choose(con, args["tables"])]}
+
+
 def ingest(args: dict[str, Any], say: Say) -> dict[str, Any]:
     """Copy ``args["tables"]`` ([{schema, table}]) into dataset versions, as `data.ingest.ingest` does with files.
 
