@@ -135,3 +135,18 @@ def test_numbers_are_printed_as_people_do() -> None:
     printed = [number(v)[0] for v in (-3120.0, 1234567.8, 48, 12.345, 1.234, 0.0456, -0.5)]
     assert printed == ["-3,120", "1,234,568", "48", "12.3", "1.23", "0.046", "-0.500"]
     assert number(12.345)[1] == 12.3
+
+
+def test_features_that_share_credit_are_told_to_be_read_as_one() -> None:
+    shared = driver("balance_mean", 0.2, 4200.0, label="mean balance", shares_with=("lowest balance",), higher_share=0.96)
+    text, facts = case_sentence(case(shared), TASK)
+    assert "Mean balance of 4,200 (among the lowest 4% of the loans it was trained on) raises it most, by 20 points." in text
+    assert "Mean balance and lowest balance move together in the training data" in text
+    assert check(text, facts).text == text
+    assert "move together" not in case_sentence(case(LOWEST), TASK)[0]
+
+
+def test_a_value_beyond_all_of_training_is_said_to_be_so() -> None:
+    text, facts = case_sentence(case(driver("a", 0.2, 99.0, lower_share=1.0, higher_share=0.0)), TASK)
+    assert "A of 99 (above all of the loans it was trained on) raises it most" in text
+    assert check(text, facts).text == text
