@@ -139,7 +139,7 @@ def _suits(booster: Any) -> bool:
 
 
 def _frame(booster: Any, x: np.ndarray) -> pd.DataFrame:
-    """Rows as woodelf wants them; XGBoost compares in single precision, so a value on a threshold must be cut alike."""
+    """Rows as woodelf wants them; in single precision for XGBoost, as it compares them itself."""
     numbers = x.astype(np.float32) if isinstance(booster, xgb.Booster) else x
     return pd.DataFrame(numbers, columns=pd.Index(_names(x.shape[1])))
 
