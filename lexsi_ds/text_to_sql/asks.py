@@ -27,6 +27,7 @@ _RISK_WORDS = ("risk", "worr", "danger", "vulnerable", "endanger", "watch", "thr
 def prediction(question: str, lexicon: Lexicon, names: Names, *, forced: bool) -> TaskDraft | Clarify | None:
     """The prediction that a question asks for, or the question which is meant; None when it asks for none. Raises when a part
     of it means nothing."""
+    question = predict_form.as_prediction(question)
     form = horizon_ask.read(question, lexicon, names) or predict_form.read(question, lexicon, names)
     if form is not None:
         return form

@@ -47,6 +47,8 @@ def _teaching(scene: Scene, query: Query) -> int:
     """What there is to learn from: rows of the rarer class, or a part of all where a figure is predicted."""
     if scene.window is not None:
         sides = label_counts(scene, query)
+        if scene.kind == "regression":
+            return sides["n"] // feature_budget.FIGURE_ROWS
         return min(sides["p"], sides["n"] - sides["p"])
     known, of = scene.names.tests("t", scene.outcome.known), scene.names.tests("t", scene.outcome.positive)
     rows = f"FROM {ident(scene.entity.name)} AS t WHERE {known}"

@@ -22,7 +22,7 @@ from lexsi_ds.text_to_sql.task_where import with_where
 _UNITS = {"day": 1, "week": 7, "fortnight": 14, "month": 30, "quarter": 90, "year": 365}
 _NUMBERS = {"one": 1, "a": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "nine": 9, "ten": 10, "twelve": 12}
 _SPAN = re.compile(
-    r"\b(?:(?:in|within|over|during|for)\s+)?(?:the\s+)?(?:next|coming|following|upcoming)\s+"
+    r"\b(?:(?:(?:in|within|over|during|for)\s+)?(?:the\s+)?(?:next|coming|following|upcoming)|within)\s+"
     r"(?:(?P<n>\d{1,4}|" + "|".join(_NUMBERS) + r")\s+)?"
     r"(?P<unit>days?|weeks?|fortnights?|months?|quarters?|years?)\b(?P<of>['’]s?)?",
     re.IGNORECASE,
@@ -35,6 +35,11 @@ _AROUND_TEXT = (
     " having take takes use uses longer ever still one whether if who"
 )
 _AROUND = frozenset(_AROUND_TEXT.split())
+_COUNTED = re.compile(r"\bhow\s+many\b|\bnumber\s+of\b|\bcount\s+of\b", re.IGNORECASE)
+_SUMMED = re.compile(r"\bhow\s+much\b|\btotal\b|\bsum\s+of\b|\bspend\w*\b", re.IGNORECASE)
+_MEASURING = frozenset(
+    {"number", "count", "total", "sum", "amount", "much", "many", "of", "spend", "spends", "spending", "money"}
+)
 _BUYING = frozenset({"buy", "buys", "buying", "purchase", "purchases", "shop", "spend", "order", "reorder", "repurchase"})
 _BOUGHT = frozenset({"order", "purchase", "sale", "invoice", "transaction", "booking", "receipt", "basket"})
 
@@ -68,7 +73,7 @@ def read(question: str, lexicon: Lexicon, names: Names) -> TaskDraft | Clarify |
     (entity, events), *_ = pairs
     ask = HorizonAsk(events=events, days=_days(span))
     draft = TaskDraft(table=entity, column="", question=question, horizon=ask, wants_why=False)
-    draft = _with_words(draft, items, span, names)
+    draft = _with_words(_measured(draft, rest, items, names), items, span, names)
     return with_where(draft, where["where"], names) if where else draft
 
 
@@ -110,6 +115,27 @@ def _refuse(question: str, span: re.Match[str], items: tuple[Item, ...], names: 
         raise NotUnderstood((span[0].strip(),), NO_FORECAST)
 
 
+def _measured(draft: TaskDraft, text: str, items: tuple[Item, ...], names: Names) -> TaskDraft:
+    """How many or how much, where the words ask for a figure of the events and not whether there is one."""
+    ask = draft.horizon
+    if ask is None or not (_COUNTED.search(text) or _SUMMED.search(text) or _amounts(items, ask, names)):
+        return draft
+    if _COUNTED.search(text):
+        return draft.model_copy(update={"horizon": ask.model_copy(update={"measure": "count"})})
+    named = _amounts(items, ask, names)
+    events, own = names.model.table(ask.events), [c for c in names.model.of_table(ask.events) if c.additive and not c.masked]
+    found = named or [c.name for c in own if c.name == events.size] or [c.name for c in own]
+    if len(set(found)) != 1:
+        raise NotUnderstood(("total",), f"which figure of {events.plural} is meant is not said, or it is none that adds up")
+    return draft.model_copy(update={"horizon": ask.model_copy(update={"measure": "sum", "column": found[0]})})
+
+
+def _amounts(items: tuple[Item, ...], ask: HorizonAsk, names: Names) -> list[str]:
+    """Columns of the events that are named and add up."""
+    senses = (s for i in items for s in i.of("column") if s.table == ask.events)
+    return list(dict.fromkeys(s.column for s in senses if names.column(s.table, s.column).additive))
+
+
 def _with_words(draft: TaskDraft, items: tuple[Item, ...], span: re.Match[str], names: Names) -> TaskDraft:
     """Every other word in its part: how many are listed, why, which rows, whether it counts when nothing happens."""
     ask, events = draft.horizon, names.model.table(draft.horizon.events if draft.horizon else draft.table)
@@ -121,7 +147,9 @@ def _with_words(draft: TaskDraft, items: tuple[Item, ...], span: re.Match[str], 
         absent = absent or bool(set(item.words) & _NOT)
         if item.of("entity", "house", "deal") or item.kind in (STRONG, WEAK, "plain"):
             continue
-        if set(item.words) <= _NOT | _AROUND | _BUYING:
+        if set(item.words) <= _NOT | _AROUND | _BUYING | (_MEASURING if ask and ask.measure != "any" else set()):
+            continue
+        if ask and ask.measure == "sum" and any((s.table, s.column) == (ask.events, ask.column) for s in item.of("column")):
             continue
         if item.kind == "why":
             why = True
@@ -138,5 +166,7 @@ def _with_words(draft: TaskDraft, items: tuple[Item, ...], span: re.Match[str], 
         raise NotUnderstood(tuple(left), f"that has no part in predicting {events.plural} here")
     notes.insert(0, (span[0].strip(), f"{ask.days} days from the cut-off"))
     notes.insert(0, (events.plural, f"{'no row' if absent else 'at least one row'} of {events.name}"))
+    if absent and ask.measure != "any":
+        raise NotUnderstood(("not",), "a number or a total cannot be asked for and denied at once")
     changes = {"horizon": ask.model_copy(update={"absent": absent}), "only": tuple(only), "only_text": ", ".join(said)}
     return draft.model_copy(update={**changes, "top_k": top_k, "wants_why": why, "evidence": tuple(notes)})

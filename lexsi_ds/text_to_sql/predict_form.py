@@ -25,6 +25,15 @@ _FORMS = tuple(
     for tie in (r"for\s+(?:each|every)\s+", r"(?:for|of)\s+(?:each\s+|every\s+|all\s+|the\s+|our\s+|these\s+|of\s+)*")
 )
 """The written form, then the looser ones: "of the houses", "for all customers"."""
+_OTHER_FORMS = tuple(
+    re.compile(form + r"[\s.?!]*$", re.IGNORECASE | re.DOTALL)
+    for form in (
+        r"^\s*classify\s+(?:each\s+|every\s+|all\s+|the\s+|our\s+)*(?P<entity>.+?)\s+(?:by|into)\s+(?P<target>.+?)(?P<where>(?!))?",
+        r"^\s*(?:which|what)\s+(?P<target>.+?)\s+(?:will|would|should)\s+(?:each|every)\s+(?P<entity>.+?)\s+(?:get|have|receive|be\s+in)"
+        r"(?P<where>(?!))?",
+    )
+)
+"""“Classify customers by risk class”, “which risk class will each customer get”."""
 _TAIL = re.compile(
     r"(?:\s*[,;.:]\s*|\s+)(?:and\s+)?(?:(?:show|list|give)(?:\s+me|\s+us)?\s+)?(?:(?:the\s+)?(?:top|first)\s+(?P<n>\d{1,3})\b"
     r"(?:\s*,?\s*(?:and|with)?\s*(?P<more>(?:tell\s+(?:me|us)\s+)?why|reasons|explain(?:\s+why)?))?|"
@@ -43,6 +52,14 @@ _LIMIT = re.compile(
 _CLASS = re.compile(r"^(?P<name>.+?)\s*(?:\bin\b|=|\bis\b)\s*(?P<values>.+)$", re.IGNORECASE)
 
 
+_ESTIMATE = re.compile(r"^(\s*(?:please\s+)?)estimate\b", re.IGNORECASE)
+
+
+def as_prediction(question: str) -> str:
+    """A question that asks for an estimate, asked for as a prediction; every other word stays in its place."""
+    return _ESTIMATE.sub(r"\1predict ", question)
+
+
 def target_column(outcome: Outcome) -> str:
     """The column that holds an outcome."""
     return outcome.target_columns[0] if outcome.target_columns else outcome.positive[0].column
@@ -52,7 +69,7 @@ def read(question: str, lexicon: Lexicon, names: Names) -> TaskDraft | Clarify |
     """The task that a question in this form states; None for any other question."""
     tail = _TAIL.search(question)
     text = question[: tail.start()] if tail else question
-    for form in _FORMS:
+    for form in (*_FORMS, *_OTHER_FORMS):
         match = form.match(text)
         found = _matched(match, question, lexicon, names) if match else None
         if isinstance(found, TaskDraft) and tail:

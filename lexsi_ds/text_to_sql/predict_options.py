@@ -17,8 +17,8 @@ from lexsi_ds.text_to_sql.task_draft import MOST_GRADES, TaskDraft
 _MOST_OPTIONS = 8
 _MOST_ROWS = 1000
 NO_FORECAST = (
-    "figures of days to come are not forecast here; what can be predicted is a column of the rows, or whether something happens to"
-    " them in the next N days"
+    "figures of days to come are not forecast here; what can be predicted is a column of the rows, or whether, how often or for how"
+    " much something happens to each of them in the next N days"
 )
 _SUMS = frozenset({"number", "count", "total", "sum", "average", "mean", "amount", "volume", "trend"})
 """Words that ask for a figure of many rows, which is no outcome of one."""

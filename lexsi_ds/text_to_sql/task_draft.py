@@ -35,13 +35,16 @@ class RowsOf(Value):
 
 
 class HorizonAsk(Value):
-    """An outcome that events decide: whether there is one in the days after the cut-off."""
+    """An outcome that events of the days after the cut-off decide: whether there is one, how many, or how much."""
 
     events: str
     """The table of events."""
     days: int = Field(ge=1, le=3650)
     absent: bool = False
     """Whether it counts when there is none."""
+    measure: Literal["any", "count", "sum"] = "any"
+    column: str = ""
+    """Of a sum: the column of the events."""
 
 
 class TaskDraft(Value):

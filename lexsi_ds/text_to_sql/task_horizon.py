@@ -14,10 +14,10 @@ from lexsi_ds.text_to_sql.features import ancestors
 from lexsi_ds.text_to_sql.histories import History, histories
 from lexsi_ds.text_to_sql.probes import Query
 from lexsi_ds.text_to_sql.sqltext import Names, ident, text_literal
-from lexsi_ds.text_to_sql.task_draft import TaskDraft
+from lexsi_ds.text_to_sql.task_draft import HorizonAsk, TaskDraft
 from lexsi_ds.text_to_sql.task_outcome import horizon_outcome
 from lexsi_ds.text_to_sql.task_rows import cutoff_of, scene_of
-from lexsi_ds.text_to_sql.task_scene import CUTOFF, LABELS, ROWS, Scene, Window
+from lexsi_ds.text_to_sql.task_scene import CUTOFF, FIGURE, LABELS, ROWS, Scene, Window
 from lexsi_ds.text_to_sql.task_sql import label_counts
 
 
@@ -52,13 +52,15 @@ def horizon_scene(draft: TaskDraft, names: Names, query: Query, approved: frozen
     base = scene_of(names, outcome, approved, "binary")
     scene = Scene(
         names, _dated(outcome, rows.plural, train, score, last), base.entity, base.key, None, approved,
-        window=Window(train.isoformat(), score.isoformat(), ask.days, _label_cte(base, history, ask.days), ask.absent,
+        "binary" if ask.measure == "any" else "regression",
+        window=Window(train.isoformat(), score.isoformat(), ask.days, _label_cte(base, history, ask), _target_sql(base, ask),
                       events.plural),
         present=_present(base, history),
     )  # fmt: skip
     seen = label_counts(scene, query)
-    if not 0 < seen["p"] < seen["n"]:
-        told = "all of them have" if bool(seen["p"]) != ask.absent else "none of them has"
+    everyone = seen["p"] == seen["n"] and ask.measure == "any"
+    if not seen["p"] or everyone:
+        told = "all of them have" if everyone != ask.absent else "none of them has"
         raise BadInput(
             f"Of the {seen['n']:,} {rows.plural} of {train}, {told} {events.plural} in the {ask.days} days that followed, so there"
             " is nothing to tell apart.", where=events.name, to_do="Choose another number of days.",
@@ -85,8 +87,9 @@ def horizon_notes(scene: Scene, query: Query) -> list[str]:
         sql = f"SELECT count(*) AS n FROM {ident(scene.entity.name)} WHERE {when} >= DATE {text_literal(window.train)}"
         late = int(query(sql)["n"].iloc[0])
         if late:
-            notes.append(f"{late:,} {rows} with {time} on or after {window.train} do not train: their {window.days} days are not"
-                         " over.")  # fmt: skip
+            who, do = (scene.entity.label, "does") if late == 1 else (rows, "do")
+            notes.append(f"{late:,} {who} with {time} on or after {window.train} {do} not train: the {window.days} days from there"
+                         " are not over.")  # fmt: skip
     else:
         notes.append(f"{rows.capitalize()} have no date of their own: those without {events} before the cut-off are left out, since"
                      " nothing proves that they were there.")  # fmt: skip
@@ -118,14 +121,21 @@ def _way(scene: Scene, history: History, name: str) -> str:
     return " ".join([*joins, f"JOIN {ident(history.table.name)} ON {history.link}"]).replace(f"{ROWS}.", f"{name}.")
 
 
-def _label_cte(scene: Scene, history: History, days: int) -> str:
+def _label_cte(scene: Scene, history: History, ask: HorizonAsk) -> str:
     """Rows with an event on the cut-off or in the days after it, up to the end of the window."""
     table, column = history.dates[0]
     when, key = scene.names.read(table, table, column), f"{ROWS}.{ident(scene.key)}"
+    figure = f"sum({scene.names.read(history.table.name, history.table.name, ask.column)})" if ask.measure == "sum" else "count(*)"
     return (
-        f"{LABELS} AS (\n  SELECT DISTINCT\n    {key}\n  FROM {ROWS}\n  {_way(scene, history, ROWS)}\n"
-        f"    AND {when} >= {ROWS}.{CUTOFF}\n    AND {when} < {ROWS}.{CUTOFF} + INTERVAL {days} DAY\n)"
+        f"{LABELS} AS (\n  SELECT\n    {key},\n    {figure} AS {FIGURE}\n  FROM {ROWS}\n  {_way(scene, history, ROWS)}\n"
+        f"    AND {when} >= {ROWS}.{CUTOFF}\n    AND {when} < {ROWS}.{CUTOFF} + INTERVAL {ask.days} DAY\n  GROUP BY {key}\n)"
     )
+
+
+def _target_sql(scene: Scene, ask: HorizonAsk) -> str:
+    if ask.measure != "any":
+        return f"coalesce({LABELS}.{FIGURE}, 0)"
+    return f"CASE WHEN {LABELS}.{ident(scene.key)} IS {'' if ask.absent else 'NOT '}NULL THEN 1 ELSE 0 END"
 
 
 def _present(scene: Scene, history: History) -> str:

@@ -63,13 +63,22 @@ def horizon_outcome(draft: TaskDraft, names: Names) -> Outcome:
     if ask is None or not any(t.name == ask.events for t in names.model.tables):
         raise BadInput("There are no such events.", where=draft.table, to_do="Ask the question again.")
     events = names.model.table(ask.events)
-    label = f"{'no ' if ask.absent else ''}{events.plural} in the next {ask.days} days"
-    count = f"no {events.label}" if ask.absent else f"at least one {events.label}"
+    span, column = f"in the next {ask.days} days", names.model.column(events.name, ask.column)
+    if ask.measure == "sum" and (column is None or not column.additive or column.masked):
+        raise BadInput(f"{events.plural.capitalize()} have no amount of that name.", where=events.name, to_do="Name another.")
+    many = f"at least one {events.label} from the cut-off to {ask.days} days after it"
+    label, name, meaning = f"{events.plural} {span}", ident_word(ask.events), many
+    if ask.absent:
+        label, name, meaning = f"no {label}", f"no_{name}", many.replace("at least one", "no")
+    if ask.measure == "count":
+        label, name = f"number of {label}", f"number_of_{name}"
+        meaning = f"{events.plural} from the cut-off to {ask.days} days after it"
+    elif column is not None and ask.measure == "sum":
+        label, name = f"total {column.name} of {label}", f"total_{ident_word(column.name)}_of_{name}"
+        meaning = f"sum of {column.label} from the cut-off to {ask.days} days after it"
     return Outcome(
-        id="", name=_title(rows.label, label), table=rows.name, label=label, words=(),
-        target=f"y_{'no_' if ask.absent else ''}{ident_word(ask.events)}_{ask.days}d", positive=(),
-        positive_meaning=f"{count} from the cut-off to {ask.days} days after it", known=(), known_meaning="", unknown=(),
-        unknown_meaning="",
+        id="", name=_title(rows.label, label), table=rows.name, label=label, words=(), target=f"y_{name}_{ask.days}d", positive=(),
+        positive_meaning=meaning, known=(), known_meaning="", unknown=(), unknown_meaning="",
     )  # fmt: skip
 
 

@@ -14,8 +14,8 @@ from lexsi_ds.text_to_sql.sqltext import Names, ident
 ROWS = "target_rows"
 """Name of the CTE that holds the rows to predict."""
 CUTOFF = "cutoff_date"
-LABELS = "label_window"
-"""Name of the CTE that holds the rows with an event in their window."""
+LABELS, FIGURE = "label_window", "figure"
+"""Names of the CTE that holds the rows with an event in their window, and of its column."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,9 @@ class Window:
     """Cut-off of the rows to score: the day after the last event."""
     days: int
     label_cte: str
-    """The CTE ``label_window``: rows with an event in their window, by key."""
-    absent: bool
-    """Whether it counts when there is none."""
+    """The CTE ``label_window``: rows with an event in their window, by key, with the figure asked for."""
+    target_sql: str
+    """The outcome of a row, joined to that."""
     events: str
     """Plural noun of the events."""
 

@@ -74,8 +74,7 @@ def _shown(scene: Scene, column: str) -> str:
 
 def _target(scene: Scene) -> str:
     if scene.window is not None:
-        happened = f"{LABELS}.{ident(scene.key)} IS {'' if scene.window.absent else 'NOT '}NULL"
-        return f"CASE WHEN {happened} THEN 1 ELSE 0 END"
+        return scene.window.target_sql
     if scene.kind == "binary":
         return f"CASE WHEN {scene.names.tests(ROWS, scene.outcome.positive)} THEN 1 ELSE 0 END"
     column = scene.outcome.target_columns[0]
@@ -89,9 +88,9 @@ def _label_join(scene: Scene) -> str:
 
 
 def label_counts(scene: Scene, query: Query) -> dict[str, int]:
-    """Of an outcome that events decide: rows that train (n), and those of them it happened to (p)."""
+    """Of an outcome that events decide: rows that train (n), and those of them with more than nothing (p)."""
     if scene.window is None:
         return {"n": 0, "p": 0}
     rows = rows_cte(scene, (), score=False)
-    sql = f"SELECT count(*) AS n, sum({_target(scene)}) AS p FROM {ROWS} {_label_join(scene)}"
+    sql = f"SELECT count(*) AS n, count(*) FILTER (WHERE {_target(scene)} > 0) AS p FROM {ROWS} {_label_join(scene)}"
     return counts(query, f"WITH {rows},\n{scene.window.label_cte}\n{sql}")

@@ -86,7 +86,7 @@ def test_cut_offs_windows_and_who_is_left_out_are_said(task: TaskSpec) -> None:
     said = " ".join(task.notes)
     assert "Rows that train stand at 2024-10-02" in said
     assert "the last date of orders" in said
-    assert "do not train: their 90 days are not over" in said
+    assert "do not train: the 90 days from there are not over" in said
     assert "is not known yet" in said
     assert task.cutoff_column == "cutoff_date"
     assert task.positive_meaning == "at least one order from the cut-off to 90 days after it"
@@ -124,11 +124,33 @@ def test_not_ordering_is_the_other_side_of_ordering(shop: Asked) -> None:
 
 
 @pytest.mark.parametrize(
+    ("question", "measure"),
+    [
+        ("How many orders will each customer place in the next 90 days?", "size"),
+        ("predict the number of orders of each customer in the next 90 days", "size"),
+        ("how much will each customer spend in the next 90 days, top 5 and why?", "sum"),
+        ("predict total amount of orders in the next 90 days for each customer", "sum"),
+    ],
+)
+def test_how_many_and_how_much_within_days_are_figures(shop: Asked, question: str, measure: str) -> None:
+    task = shop.predictive(question).task
+    assert task.kind == "regression"
+    orders = shop.source.query("SELECT * FROM orders")
+    orders["placed_on"] = pd.to_datetime(orders["placed_on"])
+    seen = shop.source.query(task.context_sql).set_index("customer_id")
+    train = pd.to_datetime(seen["cutoff_date"]).iloc[0]
+    inside = orders[orders["placed_on"] >= train].groupby("customer_id")["amount"].agg(measure)
+    assert list(seen[task.target_column]) == list(inside.reindex(seen.index, fill_value=0))
+    assert shop.predictive(task.statement).task.context_sql == task.context_sql
+
+
+@pytest.mark.parametrize(
     ("question", "word"),
     [
         ("Which customers will order in the next 2 years?", "look ahead"),
         ("estimate next month's sales per store", "not forecast"),
         ("predict total amount in the next 90 days", "not forecast"),
+        ("predict the average amount of orders in the next 90 days for each customer", "no part"),
         ("Which customers will complain about orders in the next 90 days?", "no part"),
     ],
 )
