@@ -11,35 +11,34 @@ from functools import lru_cache
 from lexsi_ds.knowledge.name_words import COMMON
 
 _LIST = """
-    = emp=employee cust=customer acct=account acc=account amt=amount qty=quantity qnty=quantity num=number nbr=number
-    no=number nr=number avg=average dt=date yr=year mgr=manager mngr=manager curr=current dept=department addr=address
-    adr=address desc=description dscr=description prod=product|production cat=category catg=category pct=percent
-    perc=percent trans=transaction txn=transaction trx=transaction tx=transaction disp=disposition lat=latitude ord=order
-    inv=invoice|inventory temp=temperature bal=balance pmt=payment pymt=payment mth=month mnth=month tel=telephone
-    ph=phone cnt=count cd=code wk=week usr=user org=organization mfr=manufacturer mfg=manufacturing ctry=country
-    cntry=country descr=description max=maximum min=minimum std=standard grp=group loc=location lng=longitude
-    lon=longitude tot=total sal=salary|sales prc=price rgn=region reg=registration|region disc=discount nm=name typ=type
-    lvl=level lang=language gndr=gender mbr=member trn=training bkg=booking flg=flag ind=indicator qtr=quarter hr=hour
-    sec=second ref=reference req=request|requested rcvd=received shp=ship shpmt=shipment dlvr=delivery dlv=delivery
-    whse=warehouse wh=warehouse wt=weight wgt=weight ht=height hgt=height len=length dur=duration dist=distance spd=speed
-    cap=capacity pop=population occ=occupation|occupancy pos=position prof=profession qual=quality spec=specialty
-    sect=section div=division comp=company|competition co=company corp=corporation mkt=market sup=supplier supp=supplier
-    vend=vendor cert=certificate lic=licence attr=attribute auth=author cur=currency ccy=currency exch=exchange
-    bldg=building apt=apartment st=street str=street rev=revenue exp=experience|expense|expiry est=estimated
-    pay=payment|pay prev=previous crt=created upd=updated mod=modified del=deleted stat=status sts=status img=image
-    attn=attention tech=technician rtn=return ret=return refd=refund dob=birth_date pur=purchase
-    purch=purchase proc=process proj=project prj=project mat=material matl=material med=medication pat=patient pt=patient
-    diag=diagnosis adm=admission admit=admission dis=discharge vis=visit appt=appointment doc=doctor|document
-    phys=physician stu=student stud=student tch=teacher crs=course sch=school enr=enrolment att=attendance sem=semester
-    yrs=years mths=months wks=weeks hrs=hours mins=minutes secs=seconds pmts=payments fname=first_name lname=last_name
-    pclass=passenger_class sqft=square_feet int=interest prem=premium ded=deductible pol=policy clm=claim agt=agent
-    ben=benefit cov=coverage mktg=marketing cmpgn=campaign camp=campaign conv=conversion imp=impression veh=vehicle
-    drv=driver lcn=licence mfd=manufactured util=utilization sched=schedule arr=arrival dep=departure dest=destination
-    orig=origin flt=flight psgr=passenger pax=passengers apt=airport rm=room resv=reservation gst=guest rtg=rating
-    rvw=review cmt=comment msg=message subj=subject lst=last frst=first mid=middle bday=birthday brth=birth ann=annual
-    mthly=monthly bkgs=bookings mo=month mos=months desg=designation desig=designation vol=volume freq=frequency
-    req=request svc=service srv=service pwr=power cons=consumption manuf=manufacturer cpty=capacity expt=export stk=stock
-    wrk=work
+    op=operating consult=consultation emp=employee cust=customer acct=account acc=account amt=amount qty=quantity
+    qnty=quantity num=number nbr=number no=number nr=number avg=average dt=date yr=year mgr=manager mngr=manager
+    curr=current dept=department addr=address adr=address desc=description dscr=description prod=product|production
+    cat=category catg=category pct=percent perc=percent trans=transaction txn=transaction trx=transaction tx=transaction
+    disp=disposition lat=latitude ord=order inv=invoice|inventory temp=temperature bal=balance pmt=payment pymt=payment
+    mth=month mnth=month tel=telephone ph=phone cnt=count cd=code wk=week usr=user org=organization mfr=manufacturer
+    mfg=manufacturing ctry=country cntry=country descr=description max=maximum min=minimum std=standard grp=group
+    loc=location lng=longitude lon=longitude tot=total sal=salary|sales prc=price rgn=region reg=registration|region
+    disc=discount nm=name typ=type lvl=level lang=language gndr=gender mbr=member trn=training bkg=booking flg=flag
+    ind=indicator qtr=quarter hr=hour sec=second ref=reference req=request|requested rcvd=received shp=ship shpmt=shipment
+    dlvr=delivery dlv=delivery whse=warehouse wh=warehouse wt=weight wgt=weight ht=height hgt=height len=length
+    dur=duration dist=distance spd=speed cap=capacity pop=population occ=occupation|occupancy pos=position prof=profession
+    qual=quality spec=specialty sect=section div=division comp=company|competition co=company corp=corporation mkt=market
+    sup=supplier supp=supplier vend=vendor cert=certificate lic=licence attr=attribute auth=author cur=currency
+    ccy=currency exch=exchange bldg=building apt=apartment st=street str=street rev=revenue exp=experience|expense|expiry
+    est=estimated pay=payment|pay prev=previous crt=created upd=updated mod=modified del=deleted stat=status sts=status
+    img=image attn=attention tech=technician rtn=return ret=return refd=refund dob=birth_date pur=purchase purch=purchase
+    proc=process proj=project prj=project mat=material matl=material med=medication pat=patient pt=patient diag=diagnosis
+    adm=admission admit=admission dis=discharge vis=visit appt=appointment doc=doctor|document phys=physician stu=student
+    stud=student tch=teacher crs=course sch=school enr=enrolment att=attendance sem=semester yrs=years mths=months
+    wks=weeks hrs=hours mins=minutes secs=seconds pmts=payments fname=first_name lname=last_name pclass=passenger_class
+    sqft=square_feet int=interest prem=premium ded=deductible pol=policy clm=claim agt=agent ben=benefit cov=coverage
+    mktg=marketing cmpgn=campaign camp=campaign conv=conversion imp=impression veh=vehicle drv=driver lcn=licence
+    mfd=manufactured util=utilization sched=schedule arr=arrival dep=departure dest=destination orig=origin flt=flight
+    psgr=passenger pax=passengers apt=airport rm=room resv=reservation gst=guest rtg=rating rvw=review cmt=comment
+    msg=message subj=subject lst=last frst=first mid=middle bday=birthday brth=birth ann=annual mthly=monthly
+    bkgs=bookings mo=month mos=months desg=designation desig=designation vol=volume freq=frequency req=request svc=service
+    srv=service pwr=power cons=consumption manuf=manufacturer cpty=capacity expt=export stk=stock wrk=work
 """
 _KNOWN = {short: tuple(meant.split("|")) for short, meant in (pair.split("=") for pair in _LIST.split())}
 """Abbreviations that are written so often that nothing else is meant; the first meaning is what a column is called."""
@@ -64,7 +63,7 @@ def _is_cut(short: str, word: str) -> bool:
     if len(word) < len(short) + 2 or word[0] != short[0]:
         return False
     if word.startswith(short):
-        return short[-1] not in _VOWELS
+        return len(short) > 3 and short[-1] not in _VOWELS  # three letters are a word as often as a beginning: out, pro, per
     vowels = sum(ch in _VOWELS for ch in short[1:])
     return not vowels and word[-1] == short[-1] and _in_order(short, word)
 

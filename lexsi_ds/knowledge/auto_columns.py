@@ -9,6 +9,7 @@ from lexsi_ds.data.handle import Column, Table, TypeFamily
 from lexsi_ds.knowledge import column_words as cw
 from lexsi_ds.knowledge import thesaurus as th
 from lexsi_ds.knowledge.flags import flag_meanings
+from lexsi_ds.knowledge.joined import taken_apart
 from lexsi_ds.knowledge.model import ColumnModel, ColumnRole
 from lexsi_ds.knowledge.name_units import full_word_ending
 from lexsi_ds.knowledge.stored import StoredAs
@@ -19,6 +20,7 @@ from lexsi_ds.knowledge.year_numbers import is_year, label_words
 _CATEGORY_MOST = 60
 _CODES = frozenset({"zip", "zipcode", "postal", "code", "phone"})
 _DATES = frozenset({"date", "datetime", "timestamp", "birthday"})
+_OF_SPANS = frozenset({"years", "months", "hours", "days", "minutes"})
 _FLAG_ENDS = frozenset({"flag", "indicator", "yn"})
 _POINTERS = frozenset({"id", "key", "uuid", "guid"})
 
@@ -84,7 +86,7 @@ def _flag_words(words: tuple[str, ...]) -> tuple[str, ...]:
     first = words[0] if words else ""
     for lead in ("is", "has", "was"):
         if first.startswith(lead) and len(first) > len(lead) + 3:
-            return (lead, first[len(lead) :], *words[1:])
+            return (lead, *taken_apart(first[len(lead) :]), *words[1:])
     return words
 
 
@@ -97,6 +99,8 @@ def _also(name: str, full: tuple[str, ...], words: tuple[str, ...]) -> tuple[str
         found.append(" ".join(split_name(name)))
     if full_word_ending(words) and words[:-1]:
         found.append(" ".join(words[:-1]))
+    if len(words) > 1 and words[0] in _OF_SPANS:
+        found += [f"{words[0]} of {' '.join(words[1:])}"]
     if words and words[-1] in _FLAG_ENDS and len(words) > 1:
         found.append(" ".join(words[:-1]))
     return tuple(dict.fromkeys(f for f in found if f and f != " ".join(words)))

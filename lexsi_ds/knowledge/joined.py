@@ -21,7 +21,7 @@ def taken_apart(word: str) -> tuple[str, ...]:
         return (word,)
     for end in _BY_LENGTH:
         before = word[: -len(end)]
-        if not word.endswith(end) or len(before) < _SHORTEST:
+        if not word.endswith(end) or (len(before) < _SHORTEST and not meanings(before)):
             continue
         if _is_word(before):
             return (before, end)

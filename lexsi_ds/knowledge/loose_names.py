@@ -18,6 +18,8 @@ _NO_NAME = of_words(
     " order rank sort row record list index ratio percent datetime timestamp"
 )
 """Words that name no column by themselves."""
+_EACH = of_words("price cost rate fare fee")
+"""What one thing is charged: all of it in total is not called so."""
 _LITTLE = of_words("of per and by to in from")
 
 
@@ -28,7 +30,7 @@ def short_names(words: tuple[str, ...]) -> tuple[str, ...]:
         found.append((words[1], words[0]))
     if len(words) > 1 and words[-1] in _TAILS:
         found.append(words[:-1])
-    found += [words[n:] for n in range(1, len(words))]
+    found += [words[n:] for n in range(1, len(words)) if not (words[n - 1] == "total" and words[n] in _EACH)]
     if len(words) > 2 and words[-1] in _TAILS:
         found += [words[n:-1] for n in range(1, len(words) - 1)]
     return tuple(dict.fromkeys(" ".join(f) for f in found if _names_something(f)))

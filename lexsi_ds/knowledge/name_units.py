@@ -17,6 +17,8 @@ _SHORT = {
     "dkk": "DKK", "mb": "MB", "gb": "GB", "kb": "KB", "tb": "TB", "celsius": "°C", "fahrenheit": "°F", "degc": "°C",
     "mbps": "Mbit/s", "hp": "hp", "bhp": "hp", "musd": "million USD", "meur": "million EUR", "mio": "million", "mln": "million",
     "mn": "million", "bn": "billion", "hpa": "hPa", "db": "dB", "rpm": "rpm", "kcal": "kcal", "lux": "lx",
+    "mg": "mg", "mcg": "µg", "ug": "µg", "gwh": "GWh", "twh": "TWh", "gw": "GW", "kt": "kt", "mgdl": "mg/dl",
+    "mmhg": "mmHg", "kva": "kVA",
 }  # fmt: skip
 """Short words that are a unit wherever they end a name."""
 _FULL = {

@@ -52,13 +52,15 @@ ENDS = (
     "category", "brand", "model", "unit", "units", "percent", "pct", "rank", "hours", "minutes", "days", "months", "years", "year",
     "month", "day", "week", "time", "income", "capacity", "power", "temp", "temperature", "title", "class", "cd", "dt", "nm",
     "typ", "key", "line", "term", "start", "end", "office", "charge", "volume", "area", "point", "points", "rating", "margin",
+    "connected", "enabled", "verified", "approved", "included", "required", "insured", "completed", "delivered", "licensed",
     "budget", "revenue", "sales", "reference", "ref", "label", "kind", "role", "zone", "zip", "street", "currency", "bonus",
 )  # fmt: skip
 """Last words of names that are written in one."""
 
 SURE_ENDS = _words(
-    "date cost weight height amount number limit address country currency quantity salary region flag price code status"
-    " category description distance duration speed discount balance revenue budget income capacity temperature"
+    "connected enabled verified approved included required date cost weight height amount number limit address country currency"
+    " quantity salary region flag price code status category description distance duration speed discount balance revenue budget"
+    " income capacity temperature"
 )
 """Of these, the ones that stand at the end of a name even where the word before them is in no list: freightcost."""
 

@@ -34,7 +34,7 @@ _CODE_LIST = """
     ua=ukraine gb=uk usa=usa gbr=uk deu=germany fra=france ita=italy esp=spain aut=austria che=switzerland nld=netherlands
     pol=poland jpn=japan chn=china ind=india bra=brazil can=canada aus=australia mex=mexico
 """
-_CODES = dict(pair.split("=", 1) for pair in _CODE_LIST.split())
+_CODES = {pair.partition("=")[0]: pair.partition("=")[2] for pair in _CODE_LIST.split()}
 """Codes of countries, for columns of countries alone."""
 _NAMED_FOR: dict[str, tuple[str, ...]] = {}
 for _country, _said in _WORDS.items():

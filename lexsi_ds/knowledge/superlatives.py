@@ -34,6 +34,9 @@ _BY_LAST: dict[str, Ends] = {
     "elevation": (("highest",), ("lowest",)), "altitude": (("highest",), ("lowest",)),
     "value": (("most valuable",), ("least valuable",)), "worth": (("richest", "wealthiest"), ("poorest",)),
     "wealth": (("richest", "wealthiest"), ("poorest",)), "power": (("most powerful", "strongest"), ("least powerful", "weakest")),
+    "efficiency": (("most efficient",), ("least efficient",)), "productivity": (("most productive",), ("least productive",)),
+    "profitability": (("most profitable",), ("least profitable",)), "experience": (("most experienced",), ("least experienced",)),
+    "profit": (("most profitable",), ("least profitable",)), "density": (("densest",), ("least dense",)),
     "popularity": (("most popular",), ("least popular",)),
 }  # fmt: skip
 _CHARGED = of_words("hourly nightly daily weekly monthly room rental night hour day")
@@ -41,6 +44,8 @@ _AWARD = of_words("deal market transfer estimated appraised current")
 _BORN = of_words("birth birthday born")
 _MADE = of_words("built founded established opened opening constructed construction manufactured manufacture model made release"
                  " released published publication launched launch inception founding foundation production purchase")
+_LATER = of_words("retired closed ended renovated died updated modified expired cancelled terminated dissolved discontinued joined")
+"""What befalls a thing after it is there: no age."""
 _JOINED = of_words("hire hired joined join employment start started")
 
 
@@ -63,7 +68,8 @@ def _ends_of_time(said: set[str], *, is_year: bool, dated: bool, person: bool) -
         return (("youngest",), ("oldest",))
     if person and said & _JOINED:
         return (("newest",), ("longest serving", "longest standing"))
-    if said & _MADE and not person:
+    begun = said & _MADE or (is_year and any(w.endswith("ed") for w in said) and not said & _LATER)
+    if begun and not person:
         alone = is_year and not dated
         return (("newest", "latest", "recent") if alone else (), ("oldest", "earliest") if alone else ("oldest",))
     return ((), ())

@@ -123,8 +123,14 @@ def split_name(name: str) -> tuple[str, ...]:
     spaced = re.sub(r"([A-Za-z]{3,})(\d+)", r"\1 \2", spaced)
     words: list[str] = re.findall(r"[a-z0-9]+", fold(spaced))
     apart = [part for w in words for part in ((w,) if meanings(w) else taken_apart(w))]
-    longer = [(meanings(w) or (w,))[0] for w in apart]
+    longer = [w if w == "no" and _denies(apart, i) else (meanings(w) or (w,))[0] for i, w in enumerate(apart)]
     return tuple(part for w in longer for part in w.split())
+
+
+def _denies(words: list[str], i: int) -> bool:
+    """Whether a "no" is none rather than a number: a no show, and not the number of rooms."""
+    following = words[i + 1] if i == 0 and len(words) > 1 else ""
+    return bool(following) and following != "of" and singular(following) == following
 
 
 @lru_cache(maxsize=50_000)

@@ -53,7 +53,8 @@ def doing(word: str, lexicon: Lexicon) -> tuple[Sense, ...]:
     verb = stem(word)
     if len(verb) < 4:
         return ()
-    return tuple(s for end in _AGENTS[:2] for s in lexicon.senses((verb + end,)) if s.kind == "value")
+    found = (s for end in _AGENTS[:2] for s in lexicon.senses((verb + end,)) if s.kind == "value")
+    return tuple(replace(s, strong=True) for s in found)
 
 
 def compared(tokens: Sequence[Token], i: int, lexicon: Lexicon) -> tuple[int, str, tuple[Sense, ...]] | None:

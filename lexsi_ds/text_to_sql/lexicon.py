@@ -19,6 +19,8 @@ _PAST = {
     "written": "write", "spoken": "speak", "grown": "grow", "won": "win", "lost": "loss", "shipped": "ship", "spent": "spend",
 }  # fmt: skip
 """Participles that share no stem with the noun of what was done."""
+_FORMS_OF = 3
+"""Most words of a name that is also found by the stems of its words."""
 _ARTICLES = frozenset({"the", "a", "an"})
 
 
@@ -69,6 +71,7 @@ class Lexicon:
         self._add_pay()
         self._add_short_names()
         self._stems = self._hints()
+        self._forms = self._other_forms()
         self.longest = max((len(w) for w in self._senses), default=1)
         self.vocabulary = frozenset(w for words in self._senses for w in words if w.isalpha() and len(w) > 3)
 
@@ -159,6 +162,19 @@ class Lexicon:
                     )
         return {s: tuple(senses) for s, senses in found.items()}
 
+    def _other_forms(self) -> dict[tuple[str, ...], tuple[Sense, ...]]:
+        """Columns of several words by the stems of them: "waiting time" for a wait time."""
+        found: dict[tuple[str, ...], list[Sense]] = {}
+        for words, senses in self._senses.items():
+            stems = tuple(stem(w) for w in words)
+            if 1 < len(words) <= _FORMS_OF:
+                found.setdefault(stems, []).extend(s for s in senses if s.kind == "column")
+        return {stems: tuple(dict.fromkeys(senses)) for stems, senses in found.items() if senses}
+
+    def by_stems(self, words: tuple[str, ...]) -> tuple[Sense, ...]:
+        """Columns whose several words are other forms of these."""
+        return self._forms.get(tuple(stem(w) for w in words), ()) if 1 < len(words) <= _FORMS_OF else ()
+
     def hints(self, word: str) -> tuple[Sense, ...]:
         """Columns that an otherwise unknown verb may point at; it counts only beside a value or date of such a column."""
         if not word.isalpha():
@@ -206,6 +222,8 @@ class Lexicon:
         bare = [t.split(" ", 1)[1] for t in (column.label,) if t.split(" ")[0] in ("is", "has", "was") and " " in t]
         for text in (column.label, *column.synonyms, column.name, *bare):
             self._add(text, Sense("value", column.table, column.name, yes, column.label, strong=False))
+            if text.endswith(("er", "or")) and text.isalpha():  # smokers are people, and not the column's name
+                self._put((f"{fold(text)}s",), Sense("value", column.table, column.name, yes, column.label))
 
     def _add(self, text: str, sense: Sense) -> None:
         words = phrase(text)

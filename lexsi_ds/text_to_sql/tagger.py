@@ -177,6 +177,8 @@ def _sense_at(tokens: tuple[Token, ...], i: int, lexicon: Lexicon) -> tuple[int,
             if words != lemmas and senses:
                 more = lexicon.senses(tuple(lemmas))
                 senses = (*senses, *(s for s in more if s not in senses))
+            if not senses and best is None:
+                senses = lexicon.by_stems(tuple(words))
             if senses:
                 best = (j + 1, senses)
         j += 1

@@ -22,6 +22,7 @@ from lexsi_ds.text_to_sql.reading import (
     Predictive,
     Reading,
 )
+from tests.text_to_sql.messy import CLUB
 from tests.text_to_sql.sources import asked
 
 pytestmark = pytest.mark.xdist_group("demo")
@@ -80,7 +81,7 @@ def sources(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
     def of(name: str) -> Read:
         if name not in made:
-            made[name] = _demo(request) if name == "demo" else _shop(tmp_path_factory)
+            made[name] = _demo(request) if name == "demo" else _made(tmp_path_factory, name)
         return made[name]
 
     return of
@@ -100,8 +101,8 @@ def _demo(request: pytest.FixtureRequest) -> Read:
     return Read(read, query)
 
 
-def _shop(folders: pytest.TempPathFactory) -> Read:
-    source = asked(folders.mktemp("shop"), SHOP)
+def _made(folders: pytest.TempPathFactory, name: str) -> Read:
+    source = asked(folders.mktemp(name), {"shop": SHOP, "club": CLUB}[name])
     return Read(source.read, source.source.query)
 
 
@@ -138,8 +139,8 @@ def _check_rows(rows: pd.DataFrame, reading: Analytic, answer: str) -> None:
         assert float(value) == pytest.approx(float(answer), rel=1e-5)
 
 
-def test_the_page_has_examples_of_every_kind_on_both_sources() -> None:
+def test_the_page_has_examples_of_every_kind_on_every_source() -> None:
     found = examples()
     assert {e.kind for e in found} == set(KINDS)
-    assert {e.source for e in found} == {"demo", "shop"}
+    assert {e.source for e in found} == {"demo", "shop", "club"}
     assert len({(e.before, e.question, e.source) for e in found}) == len(found) > 60
