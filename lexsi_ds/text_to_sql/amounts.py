@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lexsi_ds.knowledge.model import ColumnModel, SemanticModel, TableModel
 from lexsi_ds.knowledge.thesaurus import PEOPLE
+from lexsi_ds.text_to_sql.logical import Measure
 
 
 def added_up(model: SemanticModel, table: str) -> list[ColumnModel]:
@@ -28,3 +29,8 @@ def own_size(model: SemanticModel, table: TableModel) -> str | None:
         return table.size
     amount = only_amount(model, table.name)
     return amount.name if amount is not None else None
+
+
+def main_measure(measures: list[Measure]) -> Measure:
+    """The measure a person looks at: the last one that is not the count that only stands beside it."""
+    return next((m for m in reversed(measures) if m.fn != "count"), measures[-1])

@@ -9,11 +9,11 @@ from typing import Literal
 import pandas as pd
 
 from lexsi_ds.text_to_sql import counts_per, elapsed, followup, negations
+from lexsi_ds.text_to_sql.amounts import main_measure
 from lexsi_ds.text_to_sql.caveats import caveats_of
 from lexsi_ds.text_to_sql.doubt import NotUnderstood
 from lexsi_ds.text_to_sql.lexicon import Lexicon
 from lexsi_ds.text_to_sql.logical import Logical, Measure, Predicate
-from lexsi_ds.text_to_sql.ordering import main_measure
 from lexsi_ds.text_to_sql.parser import parse
 from lexsi_ds.text_to_sql.reading import Analytic, Evidence
 from lexsi_ds.text_to_sql.resolver import Settled, resolve
@@ -107,6 +107,7 @@ def answer_of(
     """A settled query as an answer: SQL, reading, caveats, chart. Whoever settles a query ends here."""
     logical = settled.query
     main = main_measure(list(logical.measures)) if logical.measures else None
+    outer = logical.outer[-1] if logical.outer else None
     repairs = tuple(Evidence(words=a, became=f"{b} (spelling)") for a, b in spellings if a != b)
     spelt = tuple(f"\u201c{a}\u201d was read as \u201c{b}\u201d." for a, b in spellings if a != b)
     logical, caveats, more = caveats_of(settled, names, query)
@@ -114,11 +115,11 @@ def answer_of(
         sql=write(logical, names),
         reading=reading_of(logical, names.model, settled.said),
         evidence=(*settled.evidence, *repairs),
-        value_column=main.name if main else None,
-        count_column=_count_column(logical.measures, main),
-        value_label=main.label if main else None,
-        unit=main.unit if main else None,
-        group_columns=tuple(d.name for d in logical.dimensions),
+        value_column=outer.name if outer else main.name if main else None,
+        count_column=None if outer else _count_column(logical.measures, main),
+        value_label=outer.label if outer else main.label if main else None,
+        unit=("%" if outer.fn == "share" else None) if outer else main.unit if main else None,
+        group_columns=() if outer else tuple(d.name for d in logical.dimensions),
         chart=_chart(logical),
         ordered=settled.ordered,
         string_filters=_strings(logical, names),
@@ -130,7 +131,7 @@ def answer_of(
 
 
 def _chart(logical: Logical) -> Literal["bar", "line", "none"]:
-    if not logical.measures or not logical.dimensions:
+    if not logical.measures or not logical.dimensions or logical.outer:
         return "none"
     return "line" if logical.dimensions[0].grain in ("year", "quarter", "month", "week", "day") else "bar"
 

@@ -14,11 +14,15 @@ from lexsi_ds.text_to_sql.tagger import Item
 if TYPE_CHECKING:
     from lexsi_ds.text_to_sql.resolver import Resolver
 
-_LEVELS = frozenset(
-    ["salary", "wage", "income", "rate", "age", "score", "grade", "rating", "height", "weight", "temperature", "speed", "tenure", "price", "fare", "gpa", "percentage", "satisfaction"]
-)
+_LEVELS = frozenset((
+    "salary", "wage", "income", "rate", "age", "score", "grade", "rating", "height", "weight", "temperature", "speed", "tenure",
+    "price", "fare", "gpa", "percentage", "satisfaction",
+))  # fmt: skip
 """Figures that are told as an average where they do not add up."""
-_AMOUNTS = frozenset(["amount", "amounts", "revenue", "sales", "turnover", "quantity", "total", "profit", "cost", "costs", "payments", "fines", "points", "goals"])
+_AMOUNTS = frozenset((
+    "amount", "amounts", "revenue", "sales", "turnover", "quantity", "total", "profit", "cost", "costs", "payments", "fines",
+    "points", "goals",
+))  # fmt: skip
 """Figures that are told as a total where they add up."""
 
 

@@ -44,8 +44,20 @@ def owning(parser: Parser, i: int) -> int:
     plain = len(made) == 1 and made[0].numbers and not made[0].negated and not (made[0].inner and _has_subject(parser))
     if plain and parser.kind(start) in _TESTS:
         return i  # a condition on groups as well as on rows: `comparison` takes it
-    parser.draft.filters += [replace(a, late=is_late(parser)) for a in made]
+    owner = _owner(parser, i)
+    parser.draft.filters += [replace(a, late=is_late(parser), of=owner) for a in made]
     return stop
+
+
+def _owner(parser: Parser, i: int) -> Item | None:
+    """Whose belongings they are, where that is not what is asked for: "employees in departments with projects"."""
+    before = parser.items[i - 1] if i else None
+    if before is None or not parser.is_named(i - 1, "entity") or parser.is_named(i - 1, "column", "value"):
+        return None
+    if parser.kind(i - 2) not in ("in", "of"):
+        return None
+    named = [*parser.draft.entities, *(m.target for m in parser.draft.measures if m.target is not None)]
+    return before if any(n.start < before.start and n.of("entity") for n in named) else None
 
 
 def _has_subject(parser: Parser) -> bool:
@@ -53,6 +65,11 @@ def _has_subject(parser: Parser) -> bool:
     draft = parser.draft
     named = [*draft.entities, *([draft.which] if draft.which else []), *(m.target for m in draft.measures if m.target)]
     return any(n.of("entity") and not n.of("column") for n in named)
+
+
+def _is_participle(item: Item) -> bool:
+    """Whether a word says that something was done."""
+    return item.words[0].endswith("ed") or item.words[0] in ("left", "sold", "paid", "sent", "built", "won", "lost")
 
 
 def happened(parser: Parser, i: int) -> int:
@@ -63,10 +80,11 @@ def happened(parser: Parser, i: int) -> int:
         text = " ".join(x.text for x in parser.items[i : at + 1])
         parser.draft.filters.append(FilterAsk("done", (parser.items[at],), negated=True, text=text, late=is_late(parser)))
         return at + 1
-    participle = parser.is_named(at, "hint", "column") and parser.items[at].words[0].endswith("ed")
+    participle = parser.is_named(at, "hint", "column") and _is_participle(parser.items[at])
     participle = participle and not parser.is_named(at, "value", "entity")
     participle = participle or (negated and parser.is_named(at, "verb") and not parser.is_named(at, "entity", "value"))
-    if not participle or (not negated and parser.kind(i - 1) != "be"):
+    left = parser.kind(i - 1) == "with" and _is_participle(parser.items[at])
+    if not participle or (not negated and parser.kind(i - 1) != "be" and not left):
         return i
     following = parser.skip(at + 1, "be", "of", "in", "by", "since", "before", "after", "between", "to", "from")
     if parser.kind(following) in ("date", "number") or parser.is_named(following, "value"):

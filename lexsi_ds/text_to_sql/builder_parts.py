@@ -12,9 +12,9 @@ from pydantic import BaseModel
 
 from lexsi_ds.errors import BadInput
 from lexsi_ds.knowledge.model import ColumnModel, Metric
+from lexsi_ds.text_to_sql.amounts import main_measure
 from lexsi_ds.text_to_sql.builder_columns import Joining, buildable, kind_of
 from lexsi_ds.text_to_sql.logical import Dimension, JoinStep, Logical, Measure, Order, Predicate, Ref
-from lexsi_ds.text_to_sql.ordering import main_measure
 from lexsi_ds.text_to_sql.reading import Evidence
 from lexsi_ds.text_to_sql.sqltext import Names
 from lexsi_ds.text_to_sql.wording import measure_label, slug

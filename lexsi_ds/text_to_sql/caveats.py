@@ -28,6 +28,8 @@ def caveats_of(
 ) -> tuple[Logical, tuple[str, ...], tuple[str, ...]]:
     """The query, with a column for open outcomes where needed; the caveats; and questions worth asking next."""
     logical, metric = settled.query, settled.metric
+    if logical.outer:
+        return logical, (*_missing(logical, names), *_beyond(logical, names), *_cut_ties(logical, names, query)), ()
     said: list[str] = []
     more: list[str] = []
     rates = any(m.fn == "rate" for m in logical.measures)
@@ -101,7 +103,7 @@ def _cut_ties(logical: Logical, names: Names, query: Callable[[str], pd.DataFram
     if limit is None or logical.ties or logical.per or logical.place or not logical.order or limit > _MOST_LOOKED:
         return []
     name = logical.order[0].name
-    longer = query(write(logical.model_copy(update={"limit": limit + 1}), names))
+    longer = query(write(logical.model_copy(update={"limit": limit + 1, "outer": ()}), names))
     if len(longer) <= limit or name not in longer.columns:
         return []
     last, left_out = longer[name].iloc[limit - 1], longer[name].iloc[limit]

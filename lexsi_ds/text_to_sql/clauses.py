@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lexsi_ds.text_to_sql import units
-from lexsi_ds.text_to_sql.draft import FilterAsk, HavingAsk
+from lexsi_ds.text_to_sql.draft import FilterAsk, GroupAsk, HavingAsk
 from lexsi_ds.text_to_sql.rules import is_late
 from lexsi_ds.text_to_sql.tagger import Item
 from lexsi_ds.text_to_sql.tokens import SCALES
@@ -35,6 +35,9 @@ def comparison(parser: Parser, i: int) -> int:
     test, stop = _test_at(parser, start)
     if test is None:
         return _plain_number(parser, i)
+    shared = _share_of_each(parser, i, test, stop)
+    if shared > i:
+        return shared
     years = parser.kind(stop) == "date"
     numbers, stop = _numbers_at(parser, stop, 2 if test == "between" else 1)
     if not numbers or (
@@ -42,6 +45,30 @@ def comparison(parser: Parser, i: int) -> int:
     ):
         return i
     return _compared(parser, i, column, test, numbers, stop)
+
+
+def _share_of_each(parser: Parser, i: int, test: str, at: int) -> int:
+    """ "branches where more than 30% of the members have left": a condition on a percentage of each group."""
+    draft = parser.draft
+    numbers, stop = _numbers_at(parser, at, 1)
+    percent = stop < len(parser.items) and parser.items[stop].text.casefold() in ("%", "percent", "pct")
+    shared = parser.kind(stop) == "share" and parser.items[stop].words[0] in ("percent", "pct")
+    noun = parser.skip(stop + 1, "of", "all")
+    told = shared or (percent and noun > stop + 1)
+    if not numbers or not told or draft.share or draft.measures or not parser.is_named(noun, "entity"):
+        return i
+    groups = [draft.which] if draft.which is not None else [*draft.entities[-1:]] or [*draft.columns[-1:]]
+    if len(groups) != 1 or draft.groups or test == "between":
+        return i
+    draft.which = None
+    draft.entities = [e for e in draft.entities if e is not groups[0]]
+    draft.columns = [c for c in draft.columns if c is not groups[0]]
+    text = " ".join(x.text for x in parser.items[i : noun + 1])
+    draft.groups.append(GroupAsk(groups[0], text=groups[0].text))
+    draft.entities.append(parser.items[noun])
+    draft.having.append(HavingAsk("rate", parser.items[noun], test, numbers[0], text))
+    draft.share = draft.share_noun = True
+    return noun + 1
 
 
 def added_up(parser: Parser, i: int) -> int:

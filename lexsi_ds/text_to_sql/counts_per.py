@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from lexsi_ds.text_to_sql import combined
+from lexsi_ds.text_to_sql.cues import GRAINS
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
-from lexsi_ds.text_to_sql.draft import Draft, FilterAsk
+from lexsi_ds.text_to_sql.draft import Draft, FilterAsk, GroupAsk, MeasureAsk
 from lexsi_ds.text_to_sql.logical import Fn, Logical, Measure, Predicate
 from lexsi_ds.text_to_sql.sqltext import Names
 from lexsi_ds.text_to_sql.tagger import Item
@@ -48,6 +49,11 @@ def clause(parser: Parser, i: int) -> int:
         return i
     counted, stop = parser.items[stop], stop + 1
     each = parser.skip(stop, "by", "each")
+    if each > stop and parser.kind(each) == "grain" and (grain := GRAINS.get(parser.items[each].words[0])):
+        parser.draft.measures.append(MeasureAsk("count", counted, cue="number of"))
+        parser.draft.groups.append(GroupAsk(None, grain, text=parser.items[each].text))  # type: ignore[arg-type]
+        parser.draft.over = _FUNCTIONS[parser.kind(i)]  # type: ignore[assignment]
+        return each + 1
     if each == stop or not parser.is_named(each, "entity") or parser.is_named(each, "column"):
         return i
     text = " ".join(x.text for x in parser.items[i : each + 1])

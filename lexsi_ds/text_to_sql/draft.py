@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from lexsi_ds.text_to_sql.dates import Span
-from lexsi_ds.text_to_sql.logical import Band, Fn, Grain, Window
+from lexsi_ds.text_to_sql.logical import Band, Dimension, Fn, Grain, Measure, Window
 from lexsi_ds.text_to_sql.tagger import Item
 
 if TYPE_CHECKING:
@@ -144,6 +144,13 @@ class Draft:
     """Whether a date is asked for."""
     count_per: CountPer | None = None
     """ "average number of orders per account"."""
+    share_measure: Measure | None = None
+    """The percentage, once it is settled: a condition on groups may speak of it."""
+    over: Literal["average", "median", "maximum", "minimum", "count", "share"] | None = None
+    """What is taken of the groups once they are there."""
+    first_rows: tuple[Dimension, bool, int] | None = None
+    """By what, from which end and how many rows a figure is taken of."""
+    window_size: int | None = None
     difference: Difference | None = None
     """By how much two kinds of rows, or two ends, differ."""
     ratio: Ratio | None = None

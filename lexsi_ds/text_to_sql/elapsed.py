@@ -34,6 +34,8 @@ def soften(items: tuple[Item, ...]) -> tuple[Item, ...]:
             out[n] = replace(item, kind="stop")
         if item.kind == "unknown" and item.words[:1] and item.words[0] in _AGE:
             out[n] = replace(item, kind="age")
+        if item.kind == "unknown" and n + 1 < len(items) and items[n + 1].kind == "moving":
+            out[n] = replace(item, kind="stretch")
         timed = _unit(item) is not None or item.words == ("time",)
         if not timed:
             continue

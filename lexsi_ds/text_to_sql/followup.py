@@ -10,13 +10,13 @@ from dataclasses import replace
 
 from lexsi_ds.knowledge.values import ValueIndex
 from lexsi_ds.text_to_sql import conditions, windows_of
+from lexsi_ds.text_to_sql.amounts import main_measure
 from lexsi_ds.text_to_sql.doubt import NotUnderstood
 from lexsi_ds.text_to_sql.draft import Draft, GroupAsk, MeasureAsk
 from lexsi_ds.text_to_sql.grouping import settle_groups
 from lexsi_ds.text_to_sql.lexicon import Sense
 from lexsi_ds.text_to_sql.logical import Dimension, Logical, Measure, Order, Predicate
 from lexsi_ds.text_to_sql.measuring import measures_of
-from lexsi_ds.text_to_sql.ordering import main_measure
 from lexsi_ds.text_to_sql.reading import Analytic
 from lexsi_ds.text_to_sql.resolver import Resolver, Settled, resolve, resolver_on
 from lexsi_ds.text_to_sql.sqltext import Names
@@ -82,6 +82,8 @@ def settle(draft: Draft, names: Names, values: ValueIndex, previous: Analytic, i
     if previous.logical is None:
         raise NotUnderstood((), "there is no earlier query to change")
     before = Logical.model_validate(previous.logical)
+    if before.outer:
+        raise NotUnderstood((), "the earlier answer is a figure of a result; ask this as a question of its own")
     if draft.entities and not (draft.measures or draft.columns) and items[0].kind != "only":
         return _other_rows(draft, names, values, before)
     if not before.measures:

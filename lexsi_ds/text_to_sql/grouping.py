@@ -21,7 +21,7 @@ _MOST_GROUPS = 60
 def settle_groups(r: Resolver) -> list[Dimension]:
     asks = [*ranking.ranked_groups(r), *r.draft.groups]
     asks += _listed_values(r, asks)
-    if r.draft.window in ("change", "growth") and r.draft.window_grain and not any(a.grain for a in asks):
+    if r.draft.window in ("change", "growth", "moving") and r.draft.window_grain and not any(a.grain for a in asks):
         asks.append(GroupAsk(None, r.draft.window_grain, text=r.draft.window_text))
     if r.draft.trend and not any(a.grain for a in asks):
         asks.append(GroupAsk(None, "year", text=r.draft.trend))

@@ -18,7 +18,7 @@ Test = Literal[
     "=", "<>", "<", "<=", ">", ">=", "in", "not in", "between", "is null", "is not null", "days", "exists", "not exists", "any",
     "month", "weekday", "contains"
 ]
-Window = Literal["share", "change", "growth", "running"]
+Window = Literal["share", "change", "growth", "running", "moving"]
 
 
 class Ref(Value):
@@ -108,6 +108,8 @@ class Measure(Value):
     """Of a ratio: per how many."""
     part: float | None = None
     """Of a quantile: the part of the rows at or below it, 0.9 for the 90th percentile."""
+    size: int | None = None
+    """Of a moving average: over how many periods."""
     within: tuple[str, ...] = ()
     """Names of the dimensions inside which a window is taken."""
 
@@ -149,6 +151,18 @@ class Order(Value):
     descending: bool
 
 
+class Outer(Value):
+    """A figure of the rows of a result."""
+
+    fn: Literal["sum", "average", "median", "minimum", "maximum", "count", "share"]
+    name: str
+    label: str
+    of: str = ""
+    """The column of the result; empty to count rows."""
+    first: int | None = None
+    """Of a share: how many rows, in the result's order, are the part."""
+
+
 class Logical(Value):
     """A whole query over one table and what it points to."""
 
@@ -170,6 +184,8 @@ class Logical(Value):
     """Of a list: each combination of its columns once."""
     place: int | None = None
     """Only this place of the order: 2 for the second highest."""
+    outer: tuple[Outer, ...] = ()
+    """Figures taken of the rows of all this: then they are the result."""
     after: tuple[Predicate, ...] = ()
     """Days that restrict the periods shown once changes against the period before are known."""
 

@@ -15,6 +15,7 @@ from lexsi_ds.text_to_sql import (
     counts_per,
     day_tests,
     elapsed_of,
+    firsts,
     ordering,
     rates,
     windows_of,
@@ -47,6 +48,7 @@ def settle_measures(r: Resolver, dimensions: list[Dimension], hits: list[Predica
         draft.measures = [m for m in draft.measures if m not in figures]
     elif draft.share:
         made.append(rates.share(r, hits))
+        draft.share_measure = made[-1]
     made += counts_per.measure(r)
     made += combined.ratio(r)
     for ask in (*draft.measures, *_pending(r)):
@@ -132,6 +134,8 @@ def _pending(r: Resolver) -> list[MeasureAsk]:
             asks.append(_how_much(r))
         elif len(r.draft.columns) == 1 and r.draft.columns:
             asks.append(MeasureAsk(fn, r.draft.columns.pop()))  # type: ignore[arg-type]
+        elif fn != "count" and (first := firsts.bare_sum(r, fn, ordering.row_column)) is not None:
+            asks.append(first)
         elif fn == "sum" and r.draft.measures:
             continue
         else:
@@ -157,6 +161,8 @@ def count_rows(r: Resolver) -> Measure:
 
 def measures_of(r: Resolver, ask: MeasureAsk) -> list[Measure]:
     target = ask.target
+    if ask.fn == "rate" and r.draft.share_measure is not None and target is not None and not target.of("metric"):
+        return [r.draft.share_measure]
     if ask.unit:
         return [elapsed_of.measure(r, ask)]
     if target is not None and ask.fn == "count" and target.of("metric") and not target.of("entity", "column"):

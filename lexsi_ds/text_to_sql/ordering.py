@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from lexsi_ds.knowledge.model import ColumnModel, TableModel
 from lexsi_ds.knowledge.words import stem
-from lexsi_ds.text_to_sql import bosses
-from lexsi_ds.text_to_sql.amounts import only_amount
+from lexsi_ds.text_to_sql import bosses, firsts
+from lexsi_ds.text_to_sql.amounts import main_measure, only_amount
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import Draft, OrderAsk
 from lexsi_ds.text_to_sql.lexicon import is_length
@@ -29,9 +29,6 @@ _TIMES = frozenset({"latest", "newest", "recent", "last", "earliest", "first", "
 """Superlatives that mean a table's own date."""
 
 
-def main_measure(measures: list[Measure]) -> Measure:
-    """The measure a person looks at: the last one that is not the count that only stands beside it."""
-    return next((m for m in reversed(measures) if m.fn != "count"), measures[-1])
 
 
 def order_groups(
@@ -40,7 +37,7 @@ def order_groups(
     """Order of groups."""
     draft = r.draft
     if not dimensions:
-        if draft.limit is not None:
+        if draft.limit is not None and not firsts.take(r, measures, row_column):
             raise NotUnderstood((f"top {draft.limit}",), "there is nothing to rank")
         return [], None, False
     by_name = [Order(name=d.name, descending=False) for d in dimensions]
@@ -146,7 +143,7 @@ def order_rows(r: Resolver) -> tuple[list[Order], int | None, bool, list[Dimensi
     orders: list[Order] = []
     ask = next((o for o in draft.order if o.target is not None), draft.order[0] if draft.order else None)
     if ask is not None:
-        column, ref = _row_column(r, ask, draft.columns)
+        column, ref = row_column(r, ask, draft.columns)
         shown.append((column, ref))
         orders.append(Order(name=slug_of(column), descending=bool(ask.descending)))
         r.note(ask.target.text if ask.target else "order", f"ordered by {column.table}.{column.name}")
@@ -233,7 +230,7 @@ def _is_when_it_happened(column: ColumnModel, table: TableModel) -> bool:
     return bool({stem(w) for w in column.label.split()} & {stem(w) for w in table.label.split()})
 
 
-def _row_column(r: Resolver, ask: OrderAsk, columns: list[Item]) -> tuple[ColumnModel, Ref]:
+def row_column(r: Resolver, ask: OrderAsk, columns: list[Item]) -> tuple[ColumnModel, Ref]:
     """What rows are ordered by: the column named, or the size that "largest loan" means."""
     target = ask.target
     if target is None and len(columns) == 1:

@@ -174,7 +174,7 @@ class Parser:
         return bool(item.of("entity")) or any(s.role in ("category", "flag", "text", "link") for s in item.of("column"))
 
     def take_window(self, i: int) -> int:
-        return windows.window(self, i)
+        return max(windows.window(self, i), windows.moving(self, i))
 
     def take_difference(self, i: int) -> int:
         return differences.clause(self, i)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lexsi_ds.text_to_sql import combined
+from lexsi_ds.text_to_sql import combined, firsts
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import Draft, GroupAsk, MeasureAsk, OrderAsk
 from lexsi_ds.text_to_sql.lexicon import Sense
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 def rank_by(draft: Draft, names: Names) -> None:
     """Turn "by FIGURE" of a ranking from a group into what is ranked by."""
     combined.settle_ratio(draft, names)
+    firsts.settle(draft, names)
     if not draft.order or any(o.target for o in draft.order):
         _rank_rows_by(draft, names)
         return

@@ -17,6 +17,7 @@ from lexsi_ds.text_to_sql import (
     counts_per,
     deals,
     elapsed_of,
+    firsts,
     ordering,
     ranking,
     scales,
@@ -196,6 +197,7 @@ class Resolver:
             distinct=self.only_value,
             after=tuple(after),
         )
+        query = firsts.outside(self, query)
         asked = bool(self.draft.order)
         if self.related:
             self.scope.said.append("what goes together, not what causes what")

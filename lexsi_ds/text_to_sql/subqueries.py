@@ -36,12 +36,20 @@ def exists(r: Resolver, ask: FilterAsk) -> list[Predicate]:
     noun = r.model.table(table)
     if table == r.base:
         raise NotUnderstood((ask.text,), f"it is {noun.plural} that are asked for")
-    down = _nearest(r, table, r.base, item)
+    owner = r.entity_table(ask.of) if ask.of is not None and ask.of.of("entity") else r.base
+    down = _nearest(r, table, owner, item)
+    if down is None and owner != r.base:
+        raise NotUnderstood((ask.text,), f"no {noun.plural} belong to one {r.model.table(owner).label}")
     if down is None:
         return _upward(r, ask, table)
-    sub = _rows(r, table, down, ask.inner)
+    if owner != r.base and ask.of is not None:
+        whose = r.scope.ref(owner, down.hops[-1].to_column, ask.of, filtering=True)
+    else:
+        whose = r.scope.own(down.hops[-1].to_column)
+    sub = _rows(r, table, down, ask.inner, whose)
     said = " ".join((noun.plural, *(t.text for t in sub.filters if t.text)))
-    own = r.scope.own(down.hops[-1].to_column)
+    own = whose
+    said = said if owner == r.base else f"{said} of the {r.model.table(owner).label}"
     r.note(ask.text, f"{'no ' if ask.negated else ''}{noun.plural} of the {r.model.table(r.base).label}")
     if not ask.numbers:
         test = "not exists" if ask.negated else "exists"
@@ -67,14 +75,14 @@ def _nearest(r: Resolver, start: str, end: str, item: Item) -> Route | None:
     return nearest[0]
 
 
-def _rows(r: Resolver, table: str, down: Route, inner: tuple[FilterAsk, ...]) -> Sub:
+def _rows(r: Resolver, table: str, down: Route, inner: tuple[FilterAsk, ...], whose: Ref) -> Sub:
     """The rows of ``table`` that belong to a row of the counted one, restricted by what was said of them."""
     work = r.inside(Draft(filters=list(inner)), table)
     last = down.hops[-1]
     if last.conditions:
         raise NotUnderstood((table,), f"what belongs to a {r.model.table(r.base).label} has a condition of its own")
     alias = work.scope.join(down.hops[:-1]) if len(down.hops) > 1 else work.scope.alias
-    link = (Ref(alias=alias, table=last.table, column=last.column), r.scope.own(last.to_column))
+    link = (Ref(alias=alias, table=last.table, column=last.column), whose)
     filters = work.filters()
     return Sub(table=table, alias=work.scope.alias, joins=tuple(work.scope.joins), links=(link,), filters=tuple(filters))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,24 @@ def window(parser: Parser, i: int) -> int:
     if kind == "growth" and parser.kind(stop) == "percent":
         stop += 1
     return stop
+
+
+_STRETCH = re.compile(r"^(\d{1,2})[- ]?(day|week|month|quarter|year)s?$")
+
+
+def moving(parser: Parser, i: int) -> int:
+    """ "3-month moving average of", "7 day rolling average"."""
+    size, grain, stop = None, None, i
+    found = _STRETCH.match(parser.items[i].text.casefold()) if parser.kind(i) in ("stretch", "unknown") else None
+    if found:
+        size, grain, stop = int(found[1]), found[2], i + 1
+    elif parser.kind(i) == "number" and parser.kind(i + 1) == "grain":
+        size, grain, stop = int(parser.items[i].value or 0), GRAINS.get(parser.items[i + 1].words[0]), i + 2
+    if parser.kind(stop) != "moving" or not size or size < 2 or grain is None or parser.draft.window:
+        return i
+    parser.draft.window, parser.draft.window_size, parser.draft.window_grain = "moving", size, grain  # type: ignore[assignment]
+    parser.draft.window_text = " ".join(x.text for x in parser.items[i : stop + 1])
+    return parser.skip(stop + 1, "of", "in")
 
 
 def bands(parser: Parser, i: int) -> int:

@@ -38,6 +38,8 @@ def measure_label(fn: Fn, label: str) -> str:
 def reading_of(query: Logical, model: SemanticModel, said: list[str]) -> str:
     """One line: what is computed, of which rows, by what, in which role."""
     table = model.table(query.table)
+    if query.outer:
+        return _outer_text(query, said)
     if query.measures:
         head = " and ".join(m.label for m in _told(query.measures))
         head = head if _names_rows(query, table.plural) else f"{head} of {table.plural}"
@@ -57,6 +59,17 @@ def reading_of(query: Logical, model: SemanticModel, said: list[str]) -> str:
     head += _order_text(query, model)
     if said:
         head += f" ({'; '.join(dict.fromkeys(said))})"
+    return head[:1].upper() + head[1:]
+
+
+def _outer_text(query: Logical, said: list[str]) -> str:
+    """A figure of a result: what it is, of which rows, of which groups."""
+    head = " and ".join(o.label for o in query.outer)
+    tests = [p.text for p in query.filters if p.text]
+    head += f", only {', '.join(tests)}" if tests else ""
+    for having in query.having:
+        head += f", with {having.measure.label} {having.test} {having.value}"
+    head += f" ({'; '.join(dict.fromkeys(said))})" if said else ""
     return head[:1].upper() + head[1:]
 
 

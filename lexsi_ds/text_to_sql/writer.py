@@ -7,15 +7,39 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from lexsi_ds.text_to_sql.logical import Logical, Predicate
+from lexsi_ds.text_to_sql.logical import Logical, Outer, Predicate
 from lexsi_ds.text_to_sql.sqltext import Names
-from lexsi_ds.text_to_sql.trees import column_at, named, ordered, table_as
+from lexsi_ds.text_to_sql.trees import aggregate, column_at, filtered, named, null_if_zero, ordered, table_as
 from lexsi_ds.text_to_sql.written_figures import WrittenFigures
 
 
 def write(query: Logical, names: Names) -> str:
     """The SQL of a logical query."""
-    return _Writer(query, names).select().sql(dialect="duckdb", pretty=True)
+    return _whole(query, names).sql(dialect="duckdb", pretty=True)
+
+
+def _whole(query: Logical, names: Names) -> exp.Select:
+    """The query, or the figures taken of its rows."""
+    inner = _Writer(query.model_copy(update={"outer": ()}), names).select()
+    if not query.outer:
+        return inner
+    if any(o.first for o in query.outer):
+        first = query.order[0]
+        order = exp.Order(expressions=[ordered(_Writer(query, names).measured(o.name), o.descending) for o in query.order])
+        inner.set("order", None)
+        inner = inner.select(named(exp.Window(this=exp.RowNumber(), order=order), f"place_by_{first.name}"))
+    return exp.select(*(named(_outer(o, query), o.name) for o in query.outer)).from_(inner.subquery("result"))
+
+
+def _outer(outer: Outer, query: Logical) -> exp.Expr:
+    if outer.fn == "count" or not outer.of:
+        return exp.Count(this=exp.Star())
+    if outer.fn != "share":
+        return aggregate(outer.fn, column_at(outer.of))
+    place = column_at(f"place_by_{query.order[0].name}")
+    part = filtered(exp.Sum(this=column_at(outer.of)), [exp.LTE(this=place, expression=exp.Literal.number(str(outer.first)))])
+    whole = null_if_zero(exp.Sum(this=column_at(outer.of)))
+    return exp.Div(this=exp.Mul(this=exp.Literal.number("100.0"), expression=part), expression=whole)
 
 
 def _looks_inside(query: Logical) -> bool:
@@ -86,9 +110,9 @@ class _Writer(WrittenFigures):
             rank = exp.DenseRank() if query.place else exp.RowNumber() if exact else exp.Rank()
             by = query.order if exact else (first,)
             order = exp.Order(
-                expressions=[ordered(self._measured(o.name), o.descending) for o in by if o.name not in query.per]
+                expressions=[ordered(self.measured(o.name), o.descending) for o in by if o.name not in query.per]
             )
-            over = exp.Window(this=rank, partition_by=[self._measured(n) for n in query.per], order=order)
+            over = exp.Window(this=rank, partition_by=[self.measured(n) for n in query.per], order=order)
             if query.place:
                 tests.append(exp.EQ(this=over, expression=exp.Literal.number(query.place)))
             else:
@@ -96,7 +120,7 @@ class _Writer(WrittenFigures):
                 tests.append((exp.LTE if last.this != "1" else exp.EQ)(this=over, expression=last))
         return exp.and_(*tests) if tests else None
 
-    def _measured(self, name: str) -> exp.Expr:
+    def measured(self, name: str) -> exp.Expr:
         """The expression behind a column of the result: a window may not see its name."""
         for measure in self.query.measures:
             for output, expression in self.outputs(measure):

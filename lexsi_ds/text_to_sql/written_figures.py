@@ -72,6 +72,8 @@ class WrittenFigures(WrittenTests):
             share = exp.Mul(this=exp.Literal.number("100.0"), expression=figure)
             return exp.Div(this=share, expression=null_if_zero(whole))
         period = next(d for d in self.query.dimensions if d.grain)
+        if measure.window == "moving":
+            return self._moving(measure, figure, inside, self.dimension(period))
         order = exp.Order(expressions=[ordered(self.dimension(period), descending=False)])
         if measure.window == "running":
             return exp.Window(this=exp.Sum(this=figure), partition_by=inside, order=order)
@@ -119,6 +121,14 @@ class WrittenFigures(WrittenTests):
             return exp.Sub(this=exp.Paren(this=first), expression=exp.Paren(this=second))
         scaled = exp.Mul(this=exp.Literal.number(repr(float(measure.times))), expression=exp.Paren(this=first))
         return exp.Div(this=scaled, expression=null_if_zero(second))
+
+    def _moving(self, measure: Measure, figure: exp.Expr, inside: list[exp.Expr], period: exp.Expr) -> exp.Expr:
+        """The average of this period and those just before it."""
+        rows = exp.WindowSpec(
+            kind="ROWS", start=exp.Literal.number(str((measure.size or 1) - 1)), start_side="PRECEDING", end="CURRENT ROW"
+        )
+        order = exp.Order(expressions=[ordered(period, descending=False)])
+        return exp.Window(this=exp.Avg(this=figure), partition_by=inside, order=order, spec=rows)
 
     def having(self, having: Having) -> exp.Expr:
         """A test of a group."""
