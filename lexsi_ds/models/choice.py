@@ -84,15 +84,15 @@ class ChosenEngine(LocalEngine):
         *,
         compute_type: str | None = None,
         out: Path | None = None,
+        threshold: float | None = None,
         cancel: Cancel | None = None,
         tell: Tell | None = None,
-        **local: Any,
     ) -> Predictions:
         """Score every row where the model lives."""
         home = self._home_of(ref)
         if home is not None:
-            return home.predict(ref, frame, compute_type=compute_type, out=out, cancel=cancel, tell=tell)
-        return super().predict(ref, frame, out=out, cancel=cancel, tell=tell, **local)
+            return home.predict(ref, frame, compute_type=compute_type, threshold=threshold, out=out, cancel=cancel, tell=tell)
+        return super().predict(ref, frame, out=out, threshold=threshold, cancel=cancel, tell=tell)
 
     def explain(
         self,

@@ -110,6 +110,7 @@ class LexsiEngine:
         frame: pd.DataFrame,
         *,
         compute_type: str | None = None,
+        threshold: float | None = None,
         out: Path | None = None,
         cancel: Cancel | None = None,
         tell: Tell | None = None,
@@ -119,7 +120,8 @@ class LexsiEngine:
         path = out or self._settings.home / "predictions" / f"{new_id('prd')}.arrow"
         path.parent.mkdir(parents=True, exist_ok=True)
         with self._on_disk(_needed(model, frame)) as source:
-            args = {"folder": str(ref.folder), "frame": str(source), "out": str(path), "compute": compute_type}
+            args = {"folder": str(ref.folder), "frame": str(source), "out": str(path)}
+            args |= {"compute": compute_type, "threshold": threshold}
             answer = self._run("predict", args, cancel, tell, cleanup=path)
         return Predictions(path=path, **{**answer, "notes": tuple(answer["notes"])})
 

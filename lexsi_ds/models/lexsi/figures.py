@@ -12,10 +12,11 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lexsi_ds.models.card import Candidate, Interval, RegressionMetrics
+from lexsi_ds.models.card import Candidate, Interval
 from lexsi_ds.models.encode import learn
 from lexsi_ds.models.lexsi.rows import SEED, Rows, Split
 from lexsi_ds.models.metrics import Resamples, calibration, interval, measure, roc_curve
+from lexsi_ds.models.metrics_amounts import measure_amounts
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def measured(
         "fitted": "on this machine",
     }
     if amounts:
-        figures = [_regression(y, p, resamples) for p in (a, b)]
+        figures = [measure_amounts(y, p, resamples) for p in (a, b)]
         parts = (
             Candidate(model_type=name, metrics=figures[0][0], parameters=described, chosen=True),
             Candidate(model_type="Linear", metrics=figures[1][0], parameters=simple, chosen=False),
@@ -74,23 +75,3 @@ def measured(
     )  # fmt: skip
     lead = scores[0][0].roc_auc.value - scores[1][0].roc_auc.value
     return Measured(made, interval(lead, scores[0][1] - scores[1][1]), len(y))
-
-
-def _regression(y: np.ndarray, p: np.ndarray, resamples: Resamples) -> tuple[RegressionMetrics, np.ndarray]:
-    """Figures of amounts with intervals, and R2 of each resample."""
-    error = np.abs(y - p)
-
-    def each(counts: np.ndarray) -> np.ndarray:
-        total = counts.sum(axis=1)
-        mean = counts @ y / total
-        spread = counts @ y**2 - total * mean**2
-        squared = counts @ error**2
-        with np.errstate(divide="ignore", invalid="ignore"):
-            r2 = np.where(spread > 0, 1 - squared / spread, np.nan)
-        middle = [float(np.median(np.repeat(error, row))) for row in counts]
-        return np.stack([r2, np.sqrt(squared / total), counts @ error / total, np.array(middle)], axis=1)
-
-    point = each(np.ones((1, len(y)), dtype=np.int64))[0]
-    drawn = resamples.each(each)
-    r2, rmse, mae, median = (interval(point[i], drawn[:, i]) for i in range(4))
-    return RegressionMetrics(r2=r2, rmse=rmse, mae=mae, median_error=median), drawn[:, 0]

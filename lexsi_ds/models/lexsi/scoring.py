@@ -26,7 +26,6 @@ from lexsi_ds.models.lexsi.session import Session
 from lexsi_ds.models.lexsi.wire import fresh_keys
 from lexsi_ds.models.task import TaskSpec
 
-THRESHOLD = 0.5
 IN_SAMPLE = "in_sample"
 """A value of the column ``scored``: the row trained the model, and the platform has no model that did not see it."""
 
@@ -40,8 +39,11 @@ class Scored:
     notes: tuple[str, ...]
 
 
-def score(session: Session, model: PlatformFolder, frame: pd.DataFrame, compute: str | None) -> Scored:
-    """Score all rows of a frame (one a row of the entity)."""
+def score(
+    session: Session, model: PlatformFolder, frame: pd.DataFrame, compute: str | None, threshold: float | None = None
+) -> Scored:
+    """Score all rows of a frame (one a row of the entity). ``threshold``: from which probability on ``prediction`` is 1; the
+    card's when left out."""
     task, link = model.task, model.link
     if frame.empty:
         raise BadInput(
@@ -61,7 +63,7 @@ def score(session: Session, model: PlatformFolder, frame: pd.DataFrame, compute:
         values[sent] = found.values
         notes += (*said, *found.notes)
     scored = np.where(places < 0, "model", np.where(np.isfinite(held[places]), "out_of_fold", IN_SAMPLE))
-    table, ranked = _table(frame, task, keys, values, scored)
+    table, ranked = _table(frame, task, keys, values, scored, model.card.threshold.value if threshold is None else threshold)
     return Scored(table, ranked, (*notes, *_notes(model, frame, scored, len(sent))))
 
 
@@ -91,7 +93,7 @@ class Uploaded:
 
 
 def _table(
-    frame: pd.DataFrame, task: TaskSpec, keys: np.ndarray, values: np.ndarray, scored: np.ndarray
+    frame: pd.DataFrame, task: TaskSpec, keys: np.ndarray, values: np.ndarray, scored: np.ndarray, threshold: float
 ) -> tuple[pd.DataFrame, int]:
     apart, n = _apart(frame, task), len(values)
     place = np.empty(n, dtype=np.int64)
@@ -106,7 +108,7 @@ def _table(
     own = {
         "rank": rank,
         "segment": np.where(apart, "apart", "ranked"),
-        "prediction": values if amounts else (values >= THRESHOLD).astype(np.int64),
+        "prediction": values if amounts else (values >= threshold).astype(np.int64),
         "probability": nothing if amounts else values,
         "rank_low": nothing.astype("Int64"),
         "rank_high": nothing.astype("Int64"),

@@ -22,7 +22,7 @@ from lexsi_ds.models.lexsi.scoring import score
 from lexsi_ds.models.lexsi.session import Access, Say, Session, quiet_loggers
 from lexsi_ds.models.lexsi.training import Wish, train_model
 from lexsi_ds.models.task import TaskSpec
-from lexsi_ds.models.training import Origin
+from lexsi_ds.models.training_card import Origin
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +56,8 @@ def predict(args: dict[str, Any], say: Say) -> dict[str, Any]:
     """Score every row of ``frame`` into the Arrow file ``out``. Gives counts and notes."""
 
     def work(session: Session) -> dict[str, Any]:
-        scored = score(session, PlatformFolder(Path(args["folder"])), read_frame(Path(args["frame"])), args.get("compute"))
+        model, frame = PlatformFolder(Path(args["folder"])), read_frame(Path(args["frame"]))
+        scored = score(session, model, frame, args.get("compute"), args.get("threshold"))
         write_frame(scored.frame, Path(args["out"]))
         return {
             "rows": len(scored.frame), "ranked": scored.ranked, "top_overlap": 0.0, "refits": 0, "notes": list(scored.notes)
