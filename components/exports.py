@@ -104,7 +104,7 @@ def write_predictions(
     """The predictions as a file; its sheet names the model and the data version they were made from."""
     known = app.models.predictions(actor, predictions_id)
     frame, _ = app.models.page(actor, predictions_id, limit=known.rows)
-    handle = app.catalog.handle(actor, card.source_id, known.snapshot_id)
+    handle = app.scoring.scored_on(actor, card, known)
     table = pa.Table.from_pandas(frame, preserve_index=False)
     path = app.pool.scratch / f"{new_id('res')}.arrow"
     try:

@@ -111,6 +111,7 @@ class Application:
             settings, self.sql, self.engine, self.models, self.explanations, self.connectors, relations=self.relations,
             datasets=self.datasets, semantics=self.semantics,
         )
+        self.answering.scoring = self.scoring
         self.answering.activate = self.set_active_source
         self.answering.review_of = self.review
         self.runs = RunRegistry(Runs(self.store), settings.home)

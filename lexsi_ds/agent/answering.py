@@ -33,6 +33,7 @@ from lexsi_ds.services.access import LOCAL, Actor
 from lexsi_ds.services.connectors import Connectors
 from lexsi_ds.services.datasets import Datasets
 from lexsi_ds.services.explanations import Explanations
+from lexsi_ds.services.model_scoring import Scoring
 from lexsi_ds.services.models import Models
 from lexsi_ds.services.relations import Relations
 from lexsi_ds.services.semantics import Semantics
@@ -59,6 +60,7 @@ class Answering:
     relations: Relations | None = None
     datasets: Datasets | None = None
     semantics: Semantics | None = None
+    scoring: Scoring | None = None
     activate: Callable[[Actor, str], None] | None = None
     """Makes a source the one that a person works on."""
     review_of: Callable[[Actor], Review] | None = None
@@ -147,6 +149,7 @@ class Answering:
             actor=actor,
             models=self.models,
             explanations=self.explanations,
+            scoring=self.scoring,
             datasets=self.datasets,
             connectors=self.connectors,
             learn=self.knowledge,

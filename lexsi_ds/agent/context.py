@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from lexsi_ds.services.connectors import Connectors
     from lexsi_ds.services.datasets import Datasets
     from lexsi_ds.services.explanations import Explanations
+    from lexsi_ds.services.model_scoring import Scoring
     from lexsi_ds.services.models import Models
 
 Tell = Callable[[dict[str, Any]], None]
@@ -85,6 +86,7 @@ class AgentContext:
     actor: Actor = LOCAL
     models: Models | None = None
     explanations: Explanations | None = None
+    scoring: Scoring | None = None
     datasets: Datasets | None = None
     connectors: Connectors | None = None
     learn: Callable[[DatasetHandle], Knowledge] | None = None

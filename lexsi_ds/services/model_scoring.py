@@ -6,6 +6,7 @@ task's own query. Must never: score with columns that it guessed, or leave a row
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import pandas as pd
@@ -23,7 +24,7 @@ from lexsi_ds.services.access import Actor
 from lexsi_ds.services.catalog import Catalog
 from lexsi_ds.services.csv_text import quoted
 from lexsi_ds.services.explanations import Explanations
-from lexsi_ds.services.models import Models
+from lexsi_ds.services.models import Models, PredictionSet
 from lexsi_ds.services.score_columns import Fitted, fit, has_features, sentences
 
 
@@ -71,10 +72,9 @@ class Scoring:
         """Score a table of a source, or what the task's query finds in it."""
         actor.need("models:write")
         ref, card = self.model(actor, model)
-        name, frame = self.rows(handle, card, table, cancel)
+        name, frame = self._rows(handle, card, table, cancel)
         rows, fitted = fit(frame, card, fill_missing=fill_missing)
-        if rows.empty:
-            raise BadInput("There are no rows to score.", where=name, to_do="Give a file with at least one row.")
+        _need_rows(rows, name)
         predictions = self._engine.predict(ref, rows, cancel=cancel, tell=tell)
         compared = predictions.comparability.sentences if predictions.comparability is not None else ()
         notes = (*sentences(fitted, card), *_repeated(rows, card), *compared, *_not_said_twice(predictions.notes))
@@ -103,7 +103,40 @@ class Scoring:
             raise NotFound("There is no such model.", where=model[:80], to_do=to_do)
         return found
 
-    def rows(
+    def prepared(
+        self, handle: DatasetHandle, card: ModelCard, table: str | None = None, *, fill_missing: bool = False,
+        cancel: Cancel | None = None,
+    ) -> tuple[str, pd.DataFrame, tuple[str, ...]]:
+        """The rows of a source with the model's own columns, where they come from, and what is to be said of them."""
+        name, frame = self._rows(handle, card, table, cancel)
+        rows, fitted = fit(frame, card, fill_missing=fill_missing)
+        _need_rows(rows, name)
+        return name, rows, (*sentences(fitted, card), *_repeated(rows, card))
+
+    def named(self, actor: Actor, source: str) -> DatasetHandle:
+        """The newest snapshot of the source of this id or name. Raises NotFound."""
+        found = self.source_id(actor, source)
+        if found is None:
+            known = ", ".join(each.name for each in self._catalog.sources(actor)[:8])
+            raise NotFound("There is no such source.", where=source[:80], to_do=f"Known are {known}.")
+        return self._catalog.handle(actor, found)
+
+    def source_id(self, actor: Actor, source: str) -> str | None:
+        """Id of the source of this id or name; None when there is none, or several have the name."""
+        wanted = source.strip().casefold()
+        fits = [each.id for each in self._catalog.sources(actor) if wanted in (each.id.casefold(), each.name.casefold())]
+        return fits[0] if len(fits) == 1 else None
+
+    def scored_on(self, actor: Actor, card: ModelCard, scored: PredictionSet) -> DatasetHandle:
+        """The data that predictions are of: a file's own source, else a snapshot of the model's; the newest one when that
+        is gone."""
+        about = scored.about or {}
+        for source_id, snapshot_id in ((about.get("source_id") or card.source_id, scored.snapshot_id), (card.source_id, None)):
+            with contextlib.suppress(NotFound):
+                return self._catalog.handle(actor, source_id, snapshot_id)
+        raise NotFound("The data of these predictions is not there any more.", where=card.name, to_do="Score the rows again.")
+
+    def _rows(
         self, handle: DatasetHandle, card: ModelCard, table: str | None = None, cancel: Cancel | None = None
     ) -> tuple[str, pd.DataFrame]:
         """The rows of a source that a model would score, under the source's own column names, and where they come from."""
@@ -143,6 +176,11 @@ def _table(handle: DatasetHandle, card: ModelCard, wanted: str | None) -> Table 
         return handle.tables[0]
     fits = [t for t in handle.tables if has_features([c.name for c in t.columns], card)]
     return fits[0] if len(fits) == 1 else None
+
+
+def _need_rows(rows: pd.DataFrame, name: str) -> None:
+    if rows.empty:
+        raise BadInput("There are no rows to score.", where=name, to_do="Give a file with at least one row.")
 
 
 def _repeated(rows: pd.DataFrame, card: ModelCard) -> tuple[str, ...]:

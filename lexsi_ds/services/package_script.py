@@ -16,12 +16,10 @@ scores_again.parquet and exits with 1 when a score differs by more than {toleran
 from __future__ import annotations
 
 import json
-import os
 import sys
 import tempfile
 from pathlib import Path
 
-os.environ.setdefault("OMP_NUM_THREADS", "2")
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "code"))
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 from lexsi_ds.agent.context import AgentContext, Kept
 from lexsi_ds.agent.decisions import Answer, AskUser, CallTool, Decision, PlanState
 from lexsi_ds.agent.given import waits
+from lexsi_ds.agent.planners.scoring import ScoringAsked, scoring_asked
 from lexsi_ds.agent.tools.predict import top_rows
 from lexsi_ds.agent.tools.text_to_sql import read_question, suggested_questions
 from lexsi_ds.text_to_sql.reading import (
@@ -60,8 +61,26 @@ class OfflinePlanner:
                 self._suggest(),
             )
             return
+        asked = scoring_asked(question, self._ctx)
+        if asked is not None:
+            yield from self._score(asked, state)
+            return
         reading = read_question(question, "auto", self._ctx)
         yield from self._walk(reading, state)
+
+    def _score(self, asked: ScoringAsked, state: PlanState) -> Iterator[Decision]:
+        """Rows of a source through a model that exists."""
+        calls = [
+            CallTool("read_rows_to_score", {"model_id": asked.model_id, "source": asked.source_id}, "fetch the rows to score"),
+            CallTool("predict", {"df_label": "score_df", "model_id": asked.model_id}, "score"),
+            CallTool("summarize_result", {"question": state.question}, "say what it shows"),
+        ]
+        for call in calls:
+            yield call
+            if (stop := _stopped(state, "cannot_answer")) is not None:
+                yield stop
+                return
+        yield Answer(None, suggestions=self._after_prediction())
 
     def _walk(self, reading: Reading, state: PlanState) -> Iterator[Decision]:
         match reading:
