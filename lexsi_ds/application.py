@@ -46,6 +46,7 @@ from lexsi_ds.services.model_registry import Registry
 from lexsi_ds.services.model_report import ModelReports
 from lexsi_ds.services.model_scoring import Scoring
 from lexsi_ds.services.model_training import Training
+from lexsi_ds.services.model_work import ModelWork
 from lexsi_ds.services.models import Models
 from lexsi_ds.services.relations import Relations
 from lexsi_ds.services.report_views import ReportViews
@@ -105,6 +106,7 @@ class Application:
         self.packages = Packages(self.models, self.engine, self.catalog, self.sql, self.model_reports, settings.home)
         self.drafts = Drafts(self.catalog, self.findings, self.artifacts)
         self.background = Background()
+        self.model_work = ModelWork(self.background, self.training, self.scoring, self.backtests, self.uploads)
         self.connectors = Connectors(settings, self.store, self.pool, self.catalog)
         self.connectors.register_bucket = self.engine.platform.register_bucket if self.engine.platform else None
         self.answering = Answering(
