@@ -65,7 +65,7 @@ def training_rows(frame: pd.DataFrame, task: TaskSpec) -> Rows:
         )
     return Rows(
         used.iloc[order].reset_index(drop=True), y[order], target.outcome,
-        None if groups is None else groups[order], None if moments is None else moments[order], tuple(notes),
+        None if groups is None else pd.factorize(groups[order])[0], None if moments is None else moments[order], tuple(notes),
     )  # fmt: skip
 
 

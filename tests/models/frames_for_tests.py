@@ -76,7 +76,7 @@ def loan_task(frame: pd.DataFrame, **more: Any) -> TaskSpec:
 
 def telco() -> tuple[pd.DataFrame, TaskSpec]:
     """Telco churn as its file is read: blanks in TotalCharges stay text, gender is left out."""
-    frame = pd.read_csv(_file("Telco-Customer-Churn.csv"))
+    frame = pd.read_csv(data_file("Telco-Customer-Churn.csv"))
     frame["churned"] = (frame["Churn"] == "Yes").astype(int)
     features = [c for c in frame.columns if c not in ("customerID", "Churn", "churned", "gender")]
     task = task_of(frame, entity="customerID", target="churned", features=features, display_columns=("Churn",))
@@ -87,18 +87,18 @@ def telco() -> tuple[pd.DataFrame, TaskSpec]:
 
 def titanic() -> tuple[pd.DataFrame, TaskSpec]:
     """All columns of the Titanic file are offered, keys and names too: the screen has to sort them out."""
-    frame = pd.read_csv(_file("titanic_kaggle.csv"))
+    frame = pd.read_csv(data_file("titanic_kaggle.csv"))
     return frame, task_of(frame, entity="PassengerId", target="Survived")
 
 
 def attrition() -> tuple[pd.DataFrame, TaskSpec]:
     """HR attrition with its constants; EmployeeNumber is offered although a row number is the entity."""
-    frame = pd.read_csv(_file("emp_attrition_ibm.csv"))
+    frame = pd.read_csv(data_file("emp_attrition_ibm.csv"))
     frame["row"] = [f"r{i}" for i in range(len(frame))]
     return frame, task_of(frame, entity="row", target="Attrition")
 
 
-def _file(name: str) -> Path:
+def data_file(name: str) -> Path:
     path = FILES / name
     if not path.is_file():
         pytest.skip(f"{name} is not beside the repository")
