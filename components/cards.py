@@ -56,7 +56,7 @@ def risk_list(
         unseen = "out_of_fold" in (meta.get("scored") or [])
         scored = "out of fold, by models that did not see the row" if unseen else "by the model"
         st.caption(
-            f"▲ raises, ▼ lowers the probability; scored {scored}. Band: 80%, over refits. "
+            f"▲ raises, ▼ lowers the probability; scored {scored}. {_band_note(ranked.rows)}"
             f"Select a row to open the {plain(noun)} in the explorer."
         )
         if apart.total:
@@ -65,6 +65,11 @@ def risk_list(
             tables.card_head(label[:1].upper() + label[1:], note)
             chosen = _risk_table(apart.rows, meta, cases, session.wkey("apart", run_id), noun) or chosen
     return chosen
+
+
+def _band_note(rows: pd.DataFrame) -> str:
+    """What the bands are, where there are any."""
+    return "Band: 80%, over refits. " if len(rows) and bool(rows["probability_low"].notna().any()) else ""
 
 
 def _risk_table(
@@ -88,7 +93,7 @@ def _risk_table(
         shown["Drivers"] = [drivers.get(i or "", "") for i in ids]
         settings["Drivers"] = st.column_config.TextColumn("Drivers", width=330)
     lows, highs = rows["probability_low"], rows["probability_high"]
-    shown["Band"] = [f"{figures.number(a)} to {figures.number(b)}" for a, b in zip(lows, highs, strict=True)]
+    shown["Band"] = [figures.span(a, b) for a, b in zip(lows, highs, strict=True)]
     for column in extra[1:]:
         shown[_heading(column)] = rows[column].to_list()
     shown = tables.presentable(shown)

@@ -190,13 +190,17 @@ def one_case(case: CaseExplanation, card: ModelCard, cases: Cases) -> None:
     noun, row = card.task.entity_label, cases.row
     note = figures.number(case.prediction)
     if row and case.scale == "probability":
-        note += f" ({figures.number(row['probability_low'])} to {figures.number(row['probability_high'])}, 80% band)"
+        band = figures.span(row["probability_low"], row["probability_high"])
+        note += f" ({band}, 80% band)" if band != "none" else ""
     with st.container(border=True, gap="small"):
         case_head(cases, f"Why {noun} {case.case_id}", note)
         case_bar(cases, case.case_id, noun)
         chart = explanation_charts.waterfall(case, card.task.target_label, mode())
         draw_chart(chart, session.wkey("waterfall", card.id, case.case_id, case.scale))
-        scored = "It trained the model, so its score is out of fold." if case.scored == "out_of_fold" else ""
+        scored = {
+            "out_of_fold": "It trained the model, so its score is out of fold.",
+            "in_sample": "It trained the model that scored it, so the score flatters.",
+        }.get(case.scored, "")
         shown = ", ".join(f"{plain(k.replace('_', ' '))} {plain(figures.value(v))}" for k, v in case.display.items())
         st.caption(" ".join(part for part in (place_line(cases, noun), shown, scored) if part))
 

@@ -37,6 +37,13 @@ def number(value: float, digits: int = 2) -> str:
     return "unknown" if not math.isfinite(value) else f"{value:,.{digits}f}".replace("-", MINUS)
 
 
+def span(low: float, high: float, digits: int = 2) -> str:
+    """A band: 0.61 to 0.74; "none" where an engine gives none."""
+    if any(v is None or v is pd.NA or v != v for v in (low, high)):
+        return "none"
+    return f"{number(low, digits)} to {number(high, digits)}"
+
+
 def signed(value: float, digits: int = 2) -> str:
     """A difference with its sign; one that rounds to nothing is ±0.00."""
     if round(abs(value), digits) == 0:

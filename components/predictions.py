@@ -102,6 +102,9 @@ def _segment_filter(card: ModelCard) -> str:
     )
 
 
+_SCORED = {"out_of_fold": "out of fold", "in_sample": "in sample"}
+
+
 def _page(card: ModelCard, predictions_id: str, rows: pd.DataFrame, number: int) -> None:
     if not len(rows):
         st.info("No row matches. Clear the search or choose another segment.", icon=":material/search_off:")
@@ -111,15 +114,15 @@ def _page(card: ModelCard, predictions_id: str, rows: pd.DataFrame, number: int)
     shown = pd.DataFrame({"Rank": rows["rank"].astype(int).to_list(), noun: [tables.as_id(v) for v in rows[entity]]})
     shown["Probability"] = rows["probability"].to_list()
     shown["Band"] = [
-        f"{figures.number(a)} to {figures.number(b)}"
+        figures.span(a, b)
         for a, b in zip(rows["probability_low"], rows["probability_high"], strict=True)
     ]
-    shown["Rank band"] = [f"{int(a)} to {int(b)}" for a, b in zip(rows["rank_low"], rows["rank_high"], strict=True)]
+    shown["Rank band"] = [figures.span(a, b, 0) for a, b in zip(rows["rank_low"], rows["rank_high"], strict=True)]
     shown["Segment"] = [_segment_name(card, s) for s in rows["segment"]]
     for name in card.task.display_columns:
         if name in rows.columns and name != entity:
             shown[name.replace("_", " ").capitalize()] = rows[name].to_list()
-    shown["Scored"] = ["out of fold" if s == "out_of_fold" else "by the model" for s in rows["scored"]]
+    shown["Scored"] = [_SCORED.get(s, "by the model") for s in rows["scored"]]
     shown = tables.presentable(shown)
     settings: dict[str, Any] = {
         "Rank": st.column_config.NumberColumn("Rank", width=60),

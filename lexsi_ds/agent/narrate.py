@@ -149,7 +149,7 @@ def _statuses(top: Any, task: TaskSpec) -> str:
 
 def _stability(shown: dict[str, Any], ranked: Any, top: Any) -> list[str]:
     size = min(10, len(ranked))
-    if not len(top) or size == 0:
+    if not len(top) or size == 0 or bool(top["rank_low"].isna().any()):  # an engine without refits has no bands
         return []
     first = top.iloc[0]
     kept = shown["top_overlap"] * size
@@ -166,9 +166,10 @@ def _interval(value: Interval) -> str:
 
 def _model(card: ModelCard) -> str:
     auc = card.chosen.main
+    seen = "out of fold" if card.engine == "local" else "on rows that it did not see"
     warning = f" {card.warnings[0]}" if card.warnings else ""
     return (
-        f"The model is {_name(card.model_type)}, trained on {card.rows:,} rows{_events(card)}; out of fold its "
+        f"The model is {_name(card.model_type)}, trained on {card.rows:,} rows{_events(card)}; {seen} its "
         f"{card.chosen.main_name} is {_interval(auc)}. {card.why_chosen}{warning}"
     )
 

@@ -185,7 +185,8 @@ def _observation(frame: pd.DataFrame, top: pd.DataFrame, shown: dict[str, Any], 
         f"{shown['rows']} rows scored, {shown['ranked']} ranked; top {len(top)} by {by}{card.task.target_label}:",
     ]
     lines += [f"{r['rank']:.0f}. {entity} {r[entity]}: {_figure(r, kind)}" for _, r in top.head(20).iterrows()]
-    lines.append(f"The top 10 keeps {shown['top_overlap']:.0%} of its rows in a refit on resampled data.")
+    if bool(frame["rank_low"].notna().any()):
+        lines.append(f"The top 10 keeps {shown['top_overlap']:.0%} of its rows in a refit on resampled data.")
     lines.append("Next: explain_prediction, then summarize_result.")
     return "\n".join(lines)[:1990]
 
