@@ -133,7 +133,7 @@ def _trend(e: Events, column: ColumnModel, value: str, stem: str, fn: str, said:
     if fn == "sum":
         later, before = f"coalesce({later}, 0)", f"coalesce({before}, 0)"
     label = f"change in {said} {column.label}: last {RECENT} days {e.before}, minus the {RECENT} days before those"
-    return Aggregate(f"{stem}_trend_{RECENT}d", label, f"{later} - {before}", column.unit, zero=fn == "sum", rank=DETAIL)
+    return Aggregate(f"{stem}_trend_{RECENT}d", label, f"{later} - {before}", column.unit, zero=fn == "sum", rank=RECENCY)
 
 
 def _ratios(e: Events, column: ColumnModel, stem: str, own: Sequence[tuple[str, ColumnModel]]) -> Iterator[Aggregate]:
@@ -144,7 +144,7 @@ def _ratios(e: Events, column: ColumnModel, stem: str, own: Sequence[tuple[str, 
         amount = e.scene.names.read(ROWS, mine.table, mine.name)
         label = f"{mine.label} as a multiple of the average {column.label} {e.before}"
         ratio = f"max({amount}) / nullif(avg({e.read(column)}), 0)"
-        yield Aggregate(f"{name}_to_{stem}_avg", label, ratio, "times", zero=False, rank=DETAIL)
+        yield Aggregate(f"{name}_to_{stem}_avg", label, ratio, "times", zero=False, rank=RECENCY)
 
 
 def _of_flows(e: Events, column: ColumnModel, value: str, stem: str) -> Iterator[Aggregate]:

@@ -9,15 +9,16 @@ from collections.abc import Sequence
 
 from lexsi_ds.text_to_sql.event_features import Aggregate
 
-LEAST, MOST = 24, 120
+LEAST, MOST = 20, 120
 """Fewest and most features of events of a task."""
-FIGURE_ROWS = 10
-"""Rows that train for one feature of events, where a figure is predicted."""
+CLASS_ROWS, FIGURE_ROWS = 2, 10
+"""Rows for one feature of events, between the two: of the rarer class, or of all that train where a figure is predicted."""
 
 
-def budget(teach: int) -> int:
-    """How many features of events suit what there is to learn from: the rows of the rarer class, or a part of all."""
-    return max(LEAST, min(MOST, teach))
+def budget(rows: int, *, figure: bool) -> int:
+    """How many features of events suit what there is to learn from: rows of the rarer class, or all where a figure is
+    predicted."""
+    return max(LEAST, min(MOST, rows // (FIGURE_ROWS if figure else CLASS_ROWS)))
 
 
 def chosen(made: Sequence[Sequence[Aggregate]], most: int) -> list[list[Aggregate]]:
@@ -36,7 +37,7 @@ def told(made: int, most: int) -> str | None:
     if made <= most:
         return None
     return (
-        f"Of {made:,} features that can be made of the dated rows of other tables, {most:,} are: as many as rows of the rarer class"
-        f" train (for a figure, one for {FIGURE_ROWS} rows), but at least {LEAST} and at most {MOST}. Counts, totals and last"
-        " values come first, then the last 90 days, then other windows, trends, ratios and shares."
+        f"Of {made:,} features that can be made of the dated rows of other tables, {most:,} are: one for {CLASS_ROWS} rows of the"
+        f" rarer class (for a figure, one for {FIGURE_ROWS} rows), but at least {LEAST} and at most {MOST}. Counts, totals and last"
+        " values come first, then the last 90 days, trends and ratios, then other windows, shares and extremes."
     )

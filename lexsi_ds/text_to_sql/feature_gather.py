@@ -29,7 +29,7 @@ def gather(scene: Scene, plan: Plan, query: Query) -> None:
 def _event_features(scene: Scene, plan: Plan, above: list[Ancestor], query: Query) -> None:
     own = _amounts(scene, plan)
     found = [m for h in histories(scene, above) if (m := made_of(scene, plan, h, own, query)) is not None]
-    most = feature_budget.budget(_teaching(scene, query))
+    most = feature_budget.budget(_teaching(scene, query), figure=scene.kind == "regression")
     for made, kept in zip(found, feature_budget.chosen([m.aggregates for m in found], most), strict=True):
         add_history(scene, plan, made, kept)
         sql = without_history_sql(scene, made.history)
@@ -44,18 +44,21 @@ def _event_features(scene: Scene, plan: Plan, above: list[Ancestor], query: Quer
 
 
 def _teaching(scene: Scene, query: Query) -> int:
-    """What there is to learn from: rows of the rarer class, or a part of all where a figure is predicted."""
+    """What there is to learn from: rows of the rarest class, or all where a figure is predicted."""
     if scene.window is not None:
         sides = label_counts(scene, query)
         if scene.kind == "regression":
-            return sides["n"] // feature_budget.FIGURE_ROWS
+            return sides["n"]
         return min(sides["p"], sides["n"] - sides["p"])
     known, of = scene.names.tests("t", scene.outcome.known), scene.names.tests("t", scene.outcome.positive)
     rows = f"FROM {ident(scene.entity.name)} AS t WHERE {known}"
     if scene.kind == "binary":
         sides = counts(query, f"SELECT count(*) FILTER (WHERE {of}) AS p, count(*) AS n {rows}")
         return min(sides["p"], sides["n"] - sides["p"])
-    return count(query, f"SELECT count(*) AS n {rows}") // feature_budget.FIGURE_ROWS
+    if scene.kind == "regression":
+        return count(query, f"SELECT count(*) AS n {rows}")
+    column = ident(scene.outcome.target_columns[0])
+    return count(query, f"SELECT coalesce(min(n), 0) AS n FROM (SELECT count(*) AS n {rows} GROUP BY t.{column})")
 
 
 def _amounts(scene: Scene, plan: Plan) -> list[tuple[str, ColumnModel]]:
