@@ -142,6 +142,14 @@ def bench_pages(app, folder: Path) -> None:
         )
 
 
+def bench_predictions_page() -> None:
+    """A page of a million predictions against the same page of a thousand."""
+    from bench.predictions_page import ratios
+
+    for what, (many, few) in ratios().items():
+        say(f"predictions page, {what}", f"{many / few:.2f} ({many:.1f} ms)", "at most 1.20")
+
+
 def main() -> int:
     """Run every measurement."""
     print(f"{os.cpu_count()} processors, {ROWS:,} rows, {PAIRS} pairs; a noisy machine shows in the ranges\n")
@@ -156,6 +164,7 @@ def main() -> int:
         bench_pages(app, folder)
         bench_run_sql(app, folder)
         app.close()
+        bench_predictions_page()
     return 0
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -84,3 +86,13 @@ def test_data_that_cannot_carry_a_model_is_refused_with_two(cli_home: Path, tmp_
     (tmp_path / "one.csv").write_text("a,y\n" + "\n".join(f"{i},no" for i in range(50)), encoding="utf-8")
     done = run(cli_home, "train", str(tmp_path / "one.csv"), "--target", "y")
     assert done.returncode == 2 and "nothing to tell apart" in done.stdout
+
+
+def test_the_documented_commands_are_understood() -> None:
+    from lexsi_ds.__main__ import _parser
+
+    text = (REPO / "docs" / "models_registry.md").read_text("utf-8")
+    commands = re.findall(r"^python -m lexsi_ds (.+)$", text, re.M)
+    assert len(commands) == 3
+    for command in commands:
+        assert callable(_parser().parse_args(shlex.split(command)).command)
