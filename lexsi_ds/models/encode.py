@@ -16,7 +16,7 @@ import pandas as pd
 
 from lexsi_ds.data.handle import Value
 from lexsi_ds.errors import BadInput
-from lexsi_ds.models.frames import as_numbers, as_truths, as_words, column
+from lexsi_ds.models.frames import as_numbers, as_truths, as_words, column, is_date
 from lexsi_ds.models.task import FeatureDef, FeatureKind
 
 MAX_LEVELS = 30
@@ -117,6 +117,8 @@ def read_column(values: pd.Series, kind: FeatureKind) -> tuple[np.ndarray, int]:
     """A column as its kind, and how many values were not of it (now missing)."""
     if kind == "categorical":
         return as_words(values), 0
+    if is_date(values):
+        return np.full(len(values), np.nan), int(values.notna().sum())
     return as_numbers(values) if kind == "numeric" else as_truths(values)
 
 
