@@ -177,7 +177,8 @@ def _digits(size: float) -> str:
 
 
 def _scale_word(scale: str) -> str:
-    return "probability points (log-odds rescaled)" if scale == "probability" else "log-odds"
+    words = {"probability": "probability points (log-odds rescaled)", "platform": "the platform's own units"}
+    return words.get(scale, "log-odds")
 
 
 def _feature_axis(figure: go.Figure, labels: Sequence[str], limit: int = LABEL) -> None:

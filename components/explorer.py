@@ -38,9 +38,21 @@ def scale_switch() -> str:
     )
 
 
+def _importance_only(explanation: GlobalExplanation, card: ModelCard) -> None:
+    """An engine that gives no values per row: importance alone, and whose it is."""
+    with st.container(border=True, gap="small"):
+        tables.card_head("What moves the model", f"{figures.counted(explanation.of_rows, card.task.entity_label)} trained it")
+        key = session.wkey("importance", card.id, explanation.scale)
+        draw_chart(explanation_charts.importance(explanation, card.task.target_label, mode()), key)
+        st.caption(plain(explanation.method))
+
+
 def overall(explanation: GlobalExplanation, card: ModelCard) -> None:
     """Beeswarm and importance over many rows, in one card with a switch."""
     noun, target = card.task.entity_label, card.task.target_label
+    if not explanation.rows:
+        _importance_only(explanation, card)
+        return
     with st.container(border=True, gap="small"):
         tables.card_head("What moves the model", figures.counted(explanation.rows, noun))
         beeswarm, importance = st.tabs(["Beeswarm", "Importance"], on_change="rerun", key=session.OVERALL_TAB)

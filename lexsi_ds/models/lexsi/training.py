@@ -187,10 +187,12 @@ def _unique(run_id: str, model_id: str) -> str:
 
 
 def _sent(run: _Run, parts: list[Split]) -> str:
-    uploads = len(parts) + 1 if run.task.out_of_fold else 1
+    rows = len(run.rows.y)
+    labelled = rows if run.task.out_of_fold else len(parts[0].train)
+    times = f" ({len(parts) + 1} trainings)" if run.task.out_of_fold else ""
     return (
-        f"Sent to the Lexsi platform: {len(run.rows.features)} features and the outcome of {len(run.rows.y):,} rows "
-        f"({uploads} {'training' if uploads == 1 else 'trainings'}), under made-up row keys; no identifier and no masked column."
+        f"Sent to the Lexsi platform: {len(run.rows.features)} features of {rows:,} rows and the outcome of {labelled:,} of them"
+        f"{times}, under made-up row keys; no identifier and no masked column."
     )
 
 
