@@ -26,6 +26,8 @@ def scale_title(scale: str, target: str) -> str:
     """The name of a scale, for an axis, short enough for a narrow chart: the rescaling is always said."""
     if scale == "probability":
         return "Probability points, rescaled"
+    if scale == "platform":
+        return "The platform's own units"
     return f"Log-odds of {target}"
 
 

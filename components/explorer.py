@@ -215,6 +215,9 @@ def one_case(case: CaseExplanation, card: ModelCard, cases: Cases) -> None:
         }.get(case.scored, "")
         shown = ", ".join(f"{plain(k.replace('_', ' '))} {plain(figures.value(v))}" for k, v in case.display.items())
         st.caption(" ".join(part for part in (place_line(cases, noun), shown, scored) if part))
+        if card.engine == "lexsi":
+            told = f" In its own words: {case.engine_summary}" if case.engine_summary else ""
+            st.caption(plain(case.method + told))
 
 
 def values_table(case: CaseExplanation, card: ModelCard) -> None:

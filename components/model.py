@@ -67,7 +67,8 @@ def header(card: ModelCard, newest: int | None) -> None:
         f"Known: {plain(task.known_meaning)}. Unknown: {plain(task.unknown_meaning)}."
     )
     with st.container(horizontal=True, gap="xsmall"):
-        st.badge(f"{plain(card.model_type)}, {plain(card.name)}", color="gray", icon=":material/model_training:")
+        where = ", Lexsi platform" if card.engine == "lexsi" else ""
+        st.badge(f"{plain(card.model_type)}, {plain(card.name)}{where}", color="gray", icon=":material/model_training:")
         st.badge(f"{plain(card.source_name)}, version {card.snapshot_number}", color="gray", icon=":material/dataset:")
         if newest and newest > card.snapshot_number:
             said = f"Stale: made from version {card.snapshot_number}, version {newest} is there"
