@@ -22,13 +22,21 @@ SVG_POINTS = 6000
 """Above this many points a beeswarm is drawn by WebGL."""
 
 
-def scale_title(scale: str, target: str) -> str:
+def scale_title(scale: str, target: str, output: str | None = None) -> str:
     """The name of a scale, for an axis, short enough for a narrow chart: the rescaling is always said."""
+    of = literal(shortened(output, 24)) if output else None
     if scale == "probability":
-        return "Probability points, rescaled"
+        return "Probability points, rescaled" + (f", of {of}" if of else "")
     if scale == "platform":
         return "The platform's own units"
-    return f"Log-odds of {target}"
+    if scale == "value":
+        return f"{target[:1].upper()}{target[1:]}, in its own units"
+    return f"Margin of {of}" if of else f"Log-odds of {target}"
+
+
+def towards(scale: str, output: str | None = None) -> str:
+    """What the two directions are about."""
+    return "the amount" if scale == "value" else "this class" if output else "the risk"
 
 
 def importance(explanation: GlobalExplanation, target: str, mode: str | None) -> Chart:
@@ -60,17 +68,18 @@ def beeswarm(explanation: GlobalExplanation, target: str, mode: str | None) -> C
     figure, p = figure_for(mode, TALL)
     shown = explanation.features[:SHOWN_FEATURES]
     trace = go.Scatter if len(shown) * explanation.rows <= SVG_POINTS else go.Scattergl
-    reach = max([1e-9, *(abs(c) for f in shown for c in f.contributions)])
+    reach = max([1e-9, *(float(np.abs(f.contributions).max(initial=0.0)) for f in shown)])
     cases = np.array([literal(case) for case in explanation.case_ids], dtype=object)
     traces = [each for i, feature in enumerate(shown) for each in _swarm(trace, feature, cases, i, reach, p)]
     figure.add_traces(traces)
     _feature_axis(figure, [f.label for f in shown])
     bar = {"title": {"text": "Feature value"}, "tickvals": [0, 1], "ticktext": ["low", "high"]}
     values = {"colorscale": colorscale(p.feature_value), "cmin": 0, "cmax": 1, "colorbar": bar}
-    figure.update_xaxes(title_text=scale_title(explanation.scale, target), zeroline=True, showgrid=True)
+    title, goal = scale_title(explanation.scale, target, explanation.output), towards(explanation.scale, explanation.output)
+    figure.update_xaxes(title_text=title, zeroline=True, showgrid=True)
     sides = [
         {"x": 0, "y": 1, "yref": "paper", "yanchor": "bottom", "xshift": shift, "xanchor": anchor, "text": words}
-        for shift, anchor, words in ((-6, "right", "▼ lowers the risk"), (6, "left", "▲ raises the risk"))
+        for shift, anchor, words in ((-6, "right", f"▼ lowers {goal}"), (6, "left", f"▲ raises {goal}"))
     ]
     figure.update_layout(showlegend=False, margin={"t": 40}, coloraxis=values, annotations=sides)
     alt = f"Beeswarm of {figures.count(explanation.rows)} rows: contribution of the {len(shown)} strongest features."
@@ -94,7 +103,7 @@ def _swarm(
         (
             ~missing,
             {"color": colours[~missing], "coloraxis": "coloraxis"},
-            "%{customdata:,.6~g}" if numeric else "%{customdata}",
+            "%{customdata[1]:,.6~g}" if numeric else "%{customdata[1]}",
         ),
         (missing, {"color": p.reference}, "missing"),
     )
@@ -103,9 +112,8 @@ def _swarm(
             x=x[rows],
             y=y[rows],
             mode="markers",
-            text=case_ids[rows],
-            customdata=raw[rows],
-            hovertemplate=f"%{{text}}<br>{name} = {shown}<br>%{{x:+.3f}}<extra></extra>",
+            customdata=np.column_stack([case_ids[rows], raw[rows]]),
+            hovertemplate=f"%{{customdata[0]}}<br>{name} = {shown}<br>%{{x:+,.3~f}}<extra></extra>",
             marker={"size": 5, "opacity": 0.85, **look},
         )
         for rows, look, shown in looks
@@ -134,8 +142,9 @@ def waterfall(case: CaseExplanation, target: str, mode: str | None, shown: int =
     if rest:
         labels.append(figures.counted(len(rest), "other feature"))
         steps.append(sum(d.contribution for d in rest))
-    digits = 2 if max((abs(s) for s in steps), default=0) >= 0.1 else 3
-    words = [figures.number(case.base_value), *(_step(s, digits) for s in steps), figures.number(case.prediction)]
+    digits = digits_of(steps)
+    ends = min(2, digits) if case.scale == "value" else 2
+    words = [figures.number(case.base_value, ends), *(_step(s, digits) for s in steps), figures.number(case.prediction, ends)]
     figure.add_waterfall(
         orientation="h",
         measure=["absolute", *["relative"] * len(steps), "total"],
@@ -150,26 +159,35 @@ def waterfall(case: CaseExplanation, target: str, mode: str | None, shown: int =
         for place, word in enumerate(words)
     ]
     _feature_axis(figure, [*labels, "Prediction"], 40)
-    reach = _reach(case.base_value, steps)
-    title = scale_title(case.scale, literal(target))
+    reach = _reach(case.base_value, steps, from_zero=case.scale != "value")
+    title = scale_title(case.scale, literal(target), case.output)
     figure.update_xaxes(title_text=title, range=reach, showgrid=True, domain=[0, 0.8])
     figure.update_layout(showlegend=False, margin={"t": 12}, bargap=0.3, annotations=column)
     alt = f"Waterfall of case {case.case_id}: from the base value {words[0]} to {words[-1]}."
     return Chart(figure, alt, TALL)
 
 
+def digits_of(steps: Sequence[float]) -> int:
+    """Decimals that tell contributions apart: none for thousands, three for small shares."""
+    most = max((abs(s) for s in steps), default=0.0)
+    return 0 if most >= 100 else 2 if most >= 0.1 else 3
+
+
 def _step(contribution: float, digits: int) -> str:
-    return f"{direction(contribution)} {signed(contribution, digits)}"
+    amount = signed(contribution, digits) if digits else f"{signed(contribution, 0)[:1]}{abs(contribution):,.0f}"
+    return f"{direction(contribution)} {amount}"
 
 
 def _cut(text: str) -> str:
     return shortened(text, 12)
 
 
-def _reach(base: float, steps: Sequence[float]) -> list[float]:
+def _reach(base: float, steps: Sequence[float], *, from_zero: bool) -> list[float]:
     """Axis range that holds every bar; the figures stand in a column of their own at the right."""
     path = np.cumsum([base, *steps])
-    low, high = min(0.0, float(path.min())), max(0.0, float(path.max()))
+    low, high = float(path.min()), float(path.max())
+    if from_zero:
+        low, high = min(0.0, low), max(0.0, high)
     room = 0.06 * (high - low or 1)
     return [low - room, high + room]
 

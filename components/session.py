@@ -27,6 +27,10 @@ SCALE = "explorer-scale"
 CASE_SEARCH = "explorer-search"
 CASE_PICK = "explorer-case"
 OVERALL_TAB = "explorer-overall-tab"
+EXPLAINED_CLASS = "explorer-class"
+EXPLAINED_FEATURE = "explorer-feature"
+CASE_ORDER = "explorer-order"
+COHORT_COLUMN = "explorer-cohort-column"
 SEGMENT = "findings-segment"
 FINDING_PICK = "findings-pick"
 FINDING_SEARCH = "findings-search"
@@ -113,6 +117,8 @@ class Held:
     help_open: bool = False
     follow_link: bool = True
     """The first draw of the findings page opens the segment of the finding that the address names."""
+    explorer: Any = None
+    """The ExplorerState of the model that the explorer shows: its cohort and what-ifs, plain data."""
     editing_finding: tuple[str, int] | None = None
     """Finding that is being edited, and the row version that the form was filled from."""
     last_decision: tuple[str, int] | None = None
@@ -156,6 +162,8 @@ def forget_source() -> None:
     forget(
         PREVIEW_TABLE,
         MODEL_PICK,
+        EXPLAINED_CLASS,
+        EXPLAINED_FEATURE,
         CASE_PICK,
         CASE_SEARCH,
         PREDICTION_SEARCH,

@@ -1,0 +1,97 @@
+"""How a chart of the explorer is drawn: its head, its figure with PNG at twice the size, its rows as CSV, and what was chosen in it.
+
+A click on a point opens its case; a box or lasso makes its points the cohort. Must never: build a figure twice for one look,
+or let a cell of a CSV start a formula.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from components import figures, session, tables
+from components.charts import Chart
+from components.explain_state import ExplorerState, write
+from components.plotly_template import CONFIG
+from components.problems import careful
+
+Rows = tuple[Sequence[str], Sequence[Sequence[Any]]]
+"""Names of columns and the rows under them."""
+_FORMULA = re.compile(r"^[=+\-@\t\r\n＝＋－＠]")
+_NUMBER = re.compile(r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
+_figures: OrderedDict[tuple[object, ...], Chart] = OrderedDict()
+_KEPT = 48
+
+
+def built(key: tuple[object, ...], make: Callable[[], Chart]) -> Chart:
+    """The figure of this key, made once: a case switch must not build a beeswarm of 2,000 rows again."""
+    found = _figures.get(key)
+    if found is None:
+        found = _figures[key] = make()
+        while len(_figures) > _KEPT:
+            _figures.popitem(last=False)
+    return found
+
+
+def config(name: str) -> dict[str, Any]:
+    """The tool bar, with PNG under the chart's own name."""
+    return CONFIG | {"toImageButtonOptions": {"format": "png", "filename": figures.slug(name), "scale": 2}}
+
+
+def chart(drawn: Chart, key: str, name: str) -> None:
+    """A figure that is looked at only."""
+    st.plotly_chart(drawn.figure, theme=None, config=config(name), key=key, height=drawn.height, alt=drawn.alt)
+
+
+def selectable(drawn: Chart, key: str, name: str, mine: ExplorerState) -> None:
+    """A figure whose points are cases: click one to open it, drag across several to make them the cohort."""
+    key = session.wkey(key, mine.round)
+    st.plotly_chart(
+        drawn.figure, theme=None, config=config(name), key=key, height=drawn.height, alt=drawn.alt,
+        on_select=lambda: _selected(key, name, mine), selection_mode=("points", "box", "lasso"),
+    )  # fmt: skip
+
+
+@careful
+def _selected(key: str, name: str, mine: ExplorerState) -> None:
+    chosen = (session.read(key) or {}).get("selection") or {}
+    ids = tuple(dict.fromkeys(str(p["customdata"][0]) for p in chosen.get("points", ()) if p.get("customdata")))
+    ids = tuple(i.replace("&lt;", "<").replace("&amp;", "&") for i in ids)
+    if not ids:
+        return
+    mine.round += 1
+    if chosen.get("box") or chosen.get("lasso"):
+        mine.chosen, mine.chosen_in = ids, name
+        write(mine)
+    else:
+        st.query_params["case"] = ids[0]
+
+
+def head(title: str, note: str, name: str, rows: Callable[[], Rows] | None, key: str) -> None:
+    """The head of a card with the download of what it shows."""
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        tables.card_head(title, note)
+        if rows is not None:
+            tables.csv_button("CSV", f"{figures.slug(name)}.csv", lambda: csv_of(*rows()), key)
+
+
+def csv_of(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> bytes:
+    """Rows as CSV for a spreadsheet: UTF-8 with its mark, numbers as they are, no cell that starts a formula."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow([_cell(name) for name in names])
+    writer.writerows([_cell(value) for value in row] for row in rows)
+    return out.getvalue().encode("utf-8-sig")
+
+
+def _cell(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    text = str(value)
+    return "'" + text if _FORMULA.match(text) and not _NUMBER.match(text) else text
