@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from lexsi_ds.explain.results import Cell
 from lexsi_ds.explain.results_local import Change, Counterfactual, Counterfactuals
 from lexsi_ds.explain.wanted import Wanted
 from lexsi_ds.explain.what_if import as_read, changed_rows
-from lexsi_ds.models.bundle import SavedModel
+from lexsi_ds.models.bundle import Prepared, SavedModel
 
 _BATCH = 400
 _ROUNDS_A_SIZE = 3
@@ -42,6 +42,10 @@ class _Search:
     wanted: Wanted
     known: Known
     until: float
+    base: Prepared
+    limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Between which values each number may be set."""
+    words: dict[tuple[str, Cell], np.ndarray] = field(default_factory=dict)
     judged: int = 0
     found: dict[tuple[tuple[str, Cell], ...], float] = field(default_factory=dict)
 
@@ -50,10 +54,34 @@ class _Search:
         return time.monotonic() >= self.until
 
     def answers(self, changes: list[dict[str, Cell]]) -> np.ndarray:
-        """The model's answers for rows with these changes, by the models that judge the row itself."""
+        """The model's answers for rows with these changes, by the models that judge the row itself. Only what changes is
+        encoded anew."""
         self.judged += len(changes)
-        rows = self.model.prepare(changed_rows(self.row, changes))
+        count = np.zeros(len(changes), dtype=np.int64)
+        rows = replace(
+            self.base, keys=self.base.keys[count], x=self.base.x[count].copy(), position=self.base.position[count]
+        )
+        for place, change in enumerate(changes):
+            for name, value in change.items():
+                rows.x[place, self._columns(name)] = self._encoded(name, value)
         return answer(self.model, rows, "probability", self.wanted.output)
+
+    def rechecked(self, change: dict[str, Cell]) -> float:
+        """The model's answer for the row with this change, read and encoded like any row."""
+        self.judged += 1
+        rows = self.model.prepare(changed_rows(self.row, [change]))
+        return float(answer(self.model, rows, "probability", self.wanted.output)[0])
+
+    def _columns(self, name: str) -> np.ndarray:
+        return np.flatnonzero(self.model.encoding.groups == self.model.encoding.names.index(name))
+
+    def _encoded(self, name: str, value: Cell) -> np.ndarray:
+        if name not in self.known.words:
+            return np.array([np.nan if value is None else float(value)])
+        if (name, value) not in self.words:
+            rows = self.model.prepare(changed_rows(self.row, [{name: value}]))
+            self.words[name, value] = rows.x[0, self._columns(name)]
+        return self.words[name, value]
 
     def distance(self, change: Mapping[str, Cell]) -> float:
         """How far the changes go: deviations of a number, 1 for anything else."""
@@ -96,9 +124,10 @@ def counterfactuals(
             sentence=f"{task.entity_label.capitalize()} {case_id} is judged so already: {goal.words(task)}.",
             facts={**goal.facts(), "case": case_id},
         )  # fmt: skip
-    search = _Search(model, one, now, goal, known, began + seconds)
+    search = _Search(model, one, now, goal, known, began + seconds, rows)
     pools = {name: _pool(known, name, now[name], (permitted or {}).get(name)) for name in names}
     usable = [name for name in names if len(pools[name])]
+    search.limits = {n: (min(map(_amount, pools[n])), max(map(_amount, pools[n]))) for n in usable if n in known.numbers}
     _draw(search, usable, pools, np.random.default_rng(seed), count, say)
     found = _best(search, count)
     stopped = search.late and len(found) < count
@@ -153,7 +182,8 @@ def _nearer(search: _Search, change: dict[str, Cell], name: str) -> dict[str, Ce
     start, end = float(search.now[name] or 0.0), float(change[name] or 0.0)
     steps = [start + (end - start) * share for share in (0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875)]
     tried = [{**change, name: _rounded(search.known, name, step)} for step in steps]
-    tried = [t for t in tried if search.distance({name: t[name]}) >= _SMALL_STEP]
+    low, high = search.limits.get(name, (-np.inf, np.inf))
+    tried = [t for t in tried if search.distance({name: t[name]}) >= _SMALL_STEP and low <= float(t[name] or 0) <= high]
     if not tried:
         return change
     for option, value in zip(tried, search.answers(tried), strict=True):
@@ -164,20 +194,22 @@ def _nearer(search: _Search, change: dict[str, Cell], name: str) -> dict[str, Ce
 
 def _keep(search: _Search, change: dict[str, Cell]) -> None:
     """Recheck with the model and keep; of the same columns only the nearest."""
-    value = float(search.answers([change])[0])
+    value = search.rechecked(change)
     if search.wanted.met(value):
         search.found[tuple(sorted(change.items(), key=lambda item: item[0]))] = value
 
 
 def _best(search: _Search, count: int) -> list[Counterfactual]:
-    """Fewest changes, then nearest; first one of each set of columns, so that they are different ways."""
+    """Those that nothing speaks against first, then fewest changes, then nearest; one of each set of columns before a
+    second of any, so that they are different ways."""
     ordered = sorted(search.found, key=lambda found: (len(found), search.distance(dict(found)), str(found)))
     seen, first, rest = set(), [], []
     for found in ordered:
         columns = frozenset(name for name, _ in found)
         (rest if columns in seen else first).append(found)
         seen.add(columns)
-    return [_told(search, found) for found in [*first, *rest][:count]]
+    told = [_told(search, found) for found in [*first, *rest][: 10 * count]]
+    return sorted(sorted(told, key=lambda way: bool(way.doubts))[:count], key=lambda way: len(way.changes))
 
 
 def _told(search: _Search, found: tuple[tuple[str, Cell], ...]) -> Counterfactual:
@@ -219,6 +251,10 @@ def _pool(known: Known, name: str, now: Cell, permitted: Sequence[Cell] | None) 
         allowed = {str(p).casefold() for p in permitted}
         options = [o for o in options if str(o).casefold() in allowed]
     return [o for o in options if o != now]
+
+
+def _amount(value: Cell) -> float:
+    return float(value or 0)
 
 
 def _rounded(known: Known, name: str, value: float) -> int | float:

@@ -34,6 +34,8 @@ def interactions(
     output = output or usual_class(model)
     values, rows, method = pair_values(model, sample_rows(model, whole, row_limit(model, most)), output)
     matrix = np.abs(values).mean(axis=0)
+    if cohort is None or cohort.whole:
+        model.__dict__.setdefault("_pair_strengths", {}).setdefault(output, matrix)
     names = tuple(f.name for f in model.features)
     labels = tuple(f.label for f in model.features)
     first, second = np.triu_indices(len(names), k=1)

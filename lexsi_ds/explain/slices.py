@@ -1,7 +1,8 @@
 """Where the model errs more than elsewhere: a beam search over conditions, found on one half of the rows, tested on the
 other, with p-values corrected for the number tested (Benjamini & Hochberg 1995).
 
-Must never report a slice on the rows that it was found on, nor one that was not tested.
+Looks at features and at protected columns that were kept; other columns shown may hold the outcome itself. Must never
+report a slice on the rows that it was found on, nor one that was not tested.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import false_discovery_control, ttest_ind
 
-from lexsi_ds.explain.fairness import extra_columns
+from lexsi_ds.explain.fairness import protected_columns
 from lexsi_ds.explain.results import Condition
 from lexsi_ds.explain.results_decision import ErrorSlices, Slice
 from lexsi_ds.explain.rows import holds
@@ -80,7 +81,7 @@ def row_errors(model: SavedModel) -> tuple[str, np.ndarray, np.ndarray | None]:
 
 def _singles(model: SavedModel, training: pd.DataFrame) -> list[_Part]:
     labels = {f.name: f.label for f in model.features}
-    names = [*labels, *(n for n in extra_columns(model) if n not in labels)]
+    names = [*labels, *protected_columns(model)]
     least = max(_LEAST_ROWS * 2, int(_LEAST_SHARE * len(training)))
     parts = []
     for name in names:

@@ -36,6 +36,14 @@ def test_the_cheapest_threshold_is_that_of_trying_all() -> None:
     assert eager.best.threshold < cautious.best.threshold
 
 
+def test_rows_of_one_probability_are_never_parted_by_a_threshold() -> None:
+    from lexsi_ds.explain.threshold import _cheapest
+
+    p, y = np.array([0.9, 0.5, 0.5, 0.5, 0.1]), np.array([True, True, False, False, False])
+    assert _cheapest(p, y, np.ones((1, 5)), 1.0, 1.5).tolist() == [0.9]
+    assert _cheapest(p, y, np.ones((1, 5)), 1.0, 5.0).tolist() == [0.5]
+
+
 def test_confusion_costs_and_who_is_flagged_are_counted() -> None:
     found, new = model("binary"), rows(80, seed=5, first=1_000)
     y, p = found.training[TARGET].to_numpy(), found.training[PROBABILITY].to_numpy()
@@ -61,6 +69,13 @@ def test_costs_and_thresholds_that_make_no_sense_are_refused(wrong: tuple[float,
         threshold_view(model("binary"), None, *wrong)
 
 
+def _kept(frame: pd.DataFrame) -> Any:
+    """The task over ``a`` and ``b``: ``part`` is protected and kept, ``answer`` is only shown."""
+    left = (LeftOut(name="part", table="t", reason="protected", detail="It is protected."),)
+    frame["answer"] = np.where(frame["y"] == 1, "yes", "no")
+    return task_of(frame, entity="id", target="y", features=["a", "b"], left_out=left, display_columns=("answer",))
+
+
 def _noisy_part(home: Path, planted: bool) -> Any:
     """600 rows whose outcome is a coin in one district, or nowhere."""
     rng = np.random.default_rng(0)
@@ -71,7 +86,7 @@ def _noisy_part(home: Path, planted: bool) -> Any:
     if planted:
         here = frame["part"] == "east"
         frame.loc[here, "y"] = (rng.random(int(here.sum())) < 0.5).astype(int)
-    task = task_of(frame, entity="id", target="y", features=["a", "b"], display_columns=("part",))
+    task = _kept(frame)
     return train_in(home, frame, task, model_type="XGBoost")
 
 
@@ -82,6 +97,7 @@ def test_a_planted_error_is_found_on_rows_it_was_not_looked_for_on(tmp_path: Pat
     assert 'part is "east"' in first.label
     assert first.error.low > first.rest_error
     assert all(s.p_adjusted >= s.p_value for s in found.slices)
+    assert not any("answer" in s.label for s in found.slices)
     assert first.rows <= 300
 
 
@@ -90,7 +106,7 @@ def test_no_slice_is_made_up_where_errors_are_even(tmp_path: Path) -> None:
     frame = pd.DataFrame({"id": range(600), "a": rng.normal(size=600), "b": rng.normal(size=600)})
     frame["part"] = rng.choice(["east", "west", "home"], 600)
     frame["y"] = (rng.random(600) < 0.5).astype(int)
-    task = task_of(frame, entity="id", target="y", features=["a", "b"], display_columns=("part",))
+    task = _kept(frame)
     found = error_slices(train_in(tmp_path, frame, task, model_type="Logistic"), silent)
     assert not any(s.holds for s in found.slices)
     assert found.sentence.startswith("No part of the rows was shown")

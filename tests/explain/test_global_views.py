@@ -125,6 +125,8 @@ def test_a_profile_is_the_mean_answer_with_one_feature_set() -> None:
     numbers = profile(found, frame, "size", "log-odds")
     known = [v for v in numbers.grid if v is not None]
     assert known == sorted(known)
+    assert numbers.grid[-1] is None
+    assert numbers.shares[-1] == pytest.approx(rows()["size"].isna().mean())
     assert known[0] >= rows()["size"].min()
     assert known[-1] <= rows()["size"].max()
     at = [float(v) for v in numbers.ice[0]]

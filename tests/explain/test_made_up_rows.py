@@ -29,6 +29,15 @@ def _risky() -> pd.DataFrame:
     return frame.iloc[[int(found.margin(found.prepare(frame)).argmax())]].reset_index(drop=True)
 
 
+def _borderline() -> pd.DataFrame:
+    """A row judged positive, by a little, because it is large."""
+    frame = rows(300, seed=6, first=2_000).dropna()
+    found = model("binary")
+    shares = found.link(found.margin(found.prepare(frame)))
+    here = frame[(shares > 0.5) & (shares < 0.75) & (frame["size"] > 85)]
+    return here.sort_values("size").tail(1).reset_index(drop=True)
+
+
 def test_a_what_if_is_the_models_answer_for_that_row() -> None:
     found, row = model("binary"), _row().assign(district="north")
     view = what_if(found, row, {"size": 120, "district": "south"}, "probability")
@@ -116,9 +125,29 @@ def test_no_change_of_a_counterfactual_is_needless() -> None:
             assert float(found.link(found.margin(found.prepare(changed)))[0]) >= 0.5
 
 
+def test_what_is_not_needed_is_taken_back() -> None:
+    from lexsi_ds.explain import counterfactuals as room
+    from lexsi_ds.explain.wanted import Wanted
+
+    found, row = model("binary"), _borderline()
+    now, known = as_read(found, row), known_of(found)
+    search = room._Search(found, row, now, Wanted(high=0.5), known, time.monotonic() + 60, found.prepare(row))
+    small = float(min(known.values("size")[np.isfinite(known.values("size"))]))
+    needless: dict = {"size": small, "noise": float(now["noise"] or 0) + 1.0, "lift": not now["lift"]}
+    alone = search.rechecked({"size": small})
+    assert alone < 0.5
+    kept = room._sparse(search, needless)
+    assert set(kept) == {"size"}
+    assert search.rechecked(kept) < 0.5
+    assert search.answers([kept, needless]).tolist() == pytest.approx([search.rechecked(kept), search.rechecked(needless)])
+
+
 def test_counterfactuals_keep_to_permitted_ranges_and_are_the_same_each_time() -> None:
     found, row = model("binary"), _risky()
     size = float(row["size"].iloc[0])
+    narrow = counterfactuals(found, _borderline(), ["size"], silent, permitted={"size": (45, 50)})
+    assert narrow.found
+    assert all(45 <= float(w.changes[0].after or 0) <= 50 for w in narrow.found)
     permitted = {"size": (size - 60, size - 10), "district": ("north",)}
     first = counterfactuals(found, row, ["size", "district"], silent, permitted=permitted, seed=3)
     again = counterfactuals(found, row, ["size", "district"], silent, permitted=permitted, seed=3)
