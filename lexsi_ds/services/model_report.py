@@ -86,7 +86,8 @@ def _headline(card: ModelCard, entry: Entry) -> str:
             ("Predicts", task.positive_meaning), ("For", f"each {task.entity_label}: {task.unknown_meaning}"),
             ("Learned from", task.known_meaning), ("Intended use", entry.intended_use), ("Owner", entry.responsible),
             ("Author", entry.author_name), ("Note", entry.note), ("Data", f"{card.source_name}, version {card.snapshot_number}"),
-            ("Engine", "Lexsi platform" if card.engine == "lexsi" else "this machine"), ("Trained", card.created_at), ("Why this model type", card.why_chosen),
+            ("Engine", "Lexsi platform" if card.engine == "lexsi" else "this machine"),
+            ("Trained", card.created_at), ("Why this model type", card.why_chosen),
         ])
     )
 
