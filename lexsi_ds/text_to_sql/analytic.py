@@ -48,6 +48,7 @@ def analytic(
         settled = resolve(draft, names, lexicon.values)
         counts_per.check_none(draft, settled.query, names, query)
     negations.check(tagged.items, settled.query)
+    counts_per.check_fewest(settled.query, names, query)
     return answer_of(settled, names, query, tagged.repairs)
 
 

@@ -82,7 +82,7 @@ def happened(parser: Parser, i: int) -> int:
         return at + 1
     participle = parser.is_named(at, "hint", "column") and _is_participle(parser.items[at])
     participle = participle and not parser.is_named(at, "value", "entity")
-    participle = participle or (negated and parser.is_named(at, "verb") and not parser.is_named(at, "entity", "value"))
+    participle = participle or ((negated or is_late(parser)) and parser.is_named(at, "verb") and not parser.is_named(at, "entity", "value"))
     left = parser.kind(i - 1) == "with" and _is_participle(parser.items[at])
     if not participle or (not negated and parser.kind(i - 1) != "be" and not left):
         return i
@@ -174,7 +174,7 @@ def _no_others(parser: Parser, i: int, ask: FilterAsk) -> list[FilterAsk]:
     """ "only delivered orders": such rows, and none that are not such."""
     if parser.kind(i) != "only" or ask.numbers or len(ask.inner) != 1 or ask.inner[0].kind != "value":
         return []
-    return [replace(ask, negated=True, inner=(replace(ask.inner[0], negated=True),))]
+    return [replace(ask, negated=True, inner=(replace(ask.inner[0], negated=True, strictly=True),))]
 
 
 def _described(parser: Parser, i: int) -> tuple[tuple[FilterAsk, ...], int]:

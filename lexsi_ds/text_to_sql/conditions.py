@@ -36,7 +36,12 @@ def settle(r: Resolver, asks: list[FilterAsk]) -> tuple[list[Predicate], list[Pr
         raise NotUnderstood(
             tuple(a.text for a in said_after), "it is not clear which of these is the part and which the whole"
         )
+    dated = [a for a in asks if a.late and a.kind == "days"]
+    only_days = r.draft.share and len(asks) == len(dated) == 1 and not r.draft.groups and not r.draft.measures
     for ask in asks:
+        if only_days:
+            hits.extend(_predicates(r, ask))  # "percentage of loans granted in 1997"
+            continue
         counted = r.draft.share and not ask.among and ask.kind not in ("days", "key") and (ask.late or not late)
         (hits if counted else filters).extend(_predicates(r, ask))
     _check_days(filters)

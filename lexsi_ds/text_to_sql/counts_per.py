@@ -12,7 +12,7 @@ from lexsi_ds.text_to_sql import combined
 from lexsi_ds.text_to_sql.cues import GRAINS
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import Draft, FilterAsk, GroupAsk, MeasureAsk
-from lexsi_ds.text_to_sql.logical import Fn, Logical, Measure, Predicate
+from lexsi_ds.text_to_sql.logical import Fn, Logical, Measure, Predicate, Ref
 from lexsi_ds.text_to_sql.sqltext import Names
 from lexsi_ds.text_to_sql.tagger import Item
 from lexsi_ds.text_to_sql.wording import slug
@@ -132,3 +132,22 @@ def check_none(draft: Draft, query: Logical, names: Names, run: Callable[[str], 
             (f"{base.label} with {counted.plural}", f"{base.label}, counting those without any"),
             f"{empty:,} {base.plural} have no {counted.plural}",
         )
+
+
+def check_fewest(query: Logical, names: Names, run: Callable[[str], pd.DataFrame]) -> None:
+    """Raises NotUnderstood where the fewest are asked for among rows of which some have none, and so are not even listed."""
+    first = query.order[0] if query.order and query.dimensions else None
+    counted = next((m for m in query.measures if first is not None and m.name == first.name and m.fn == "count"), None)
+    if first is None or first.descending or counted is None or counted.hits or not (query.ties or query.limit) or query.per:
+        return
+    for step in query.joins:
+        table = names.model.table(step.table)
+        shown = any(d.ref.alias == step.alias and d.ref.column in (table.key, *table.names) for d in query.dimensions)
+        if not shown or table.key is None or query.filters:
+            continue
+        ref = Ref(alias=step.alias, table=step.table, column=table.key)
+        there = Measure(fn="count_distinct", name="n", label="n", ref=ref)
+        found = int(run(write(Logical(table=query.table, joins=query.joins, measures=(there,)), names))["n"].iloc[0])
+        if found < table.rows:
+            plural = names.model.table(query.table).plural
+            raise NotUnderstood((f"fewest {plural}",), f"{table.rows - found:,} {table.plural} have no {plural} at all")

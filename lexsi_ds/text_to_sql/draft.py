@@ -92,6 +92,8 @@ class FilterAsk:
     """Of time between two dates: what the number counts."""
     among: bool = False
     """Whether "among" stands before it: then it is the whole of a percentage."""
+    strictly: bool = False
+    """Of a value that is negated: rows without any are others too."""
     owned: bool = False
     """Whether "with" or "have" stands before a value."""
     by: bool = False

@@ -60,7 +60,7 @@ def _extreme(parser: Parser, i: int) -> int:
     parser.draft.order.append(OrderAsk(ends == {"highest"}, target))
     following = parser.skip(i + 1, "and")
     stop = i + 1
-    parser.draft.rows = parser.draft.rows or parser.is_named(stop, "entity")
+    parser.draft.rows = parser.draft.rows or parser.is_named(stop, "entity", "value")
     if parser.is_named(stop, "column") and same_columns(parser.items[stop], target):
         stop += 1
     return stop if following == i + 1 else i + 1

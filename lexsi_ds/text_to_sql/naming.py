@@ -100,6 +100,8 @@ def glue(parser: Parser, i: int) -> int:
     kind, draft = parser.kind(i), parser.draft
     if kind == "grain" and _of_the_column(parser, i):
         return i + 1
+    if kind == "only" and (parser.is_named(i + 1, "verb", "hint", "deal") or parser.kind(i + 1) == "unknown"):
+        return i  # "only booked yoga": that and nothing else, which is another question
     if kind == "echo" and draft.order:
         return i + 1
     if kind == "new" and (any(f.kind == "days" for f in draft.filters) or draft.window or _has_period(parser, i)):

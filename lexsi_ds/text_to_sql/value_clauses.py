@@ -49,7 +49,8 @@ def values(parser: Parser, i: int) -> int:
         negated, start = True, parser.skip(start + 1, "in", "be", "with", "of", "from")
     if not _is_value(parser, start):
         return i
-    if parser.kind(start - 1) == "only" and parser.kind(start - 2) in ("with", "without"):
+    dealt = parser.kind(start - 2) in ("with", "without") or parser.is_named(start - 2, "deal", "verb", "hint")
+    if parser.kind(start - 1) == "only" and dealt:
         parser.draft.left.append(parser.items[start - 1].text)  # that and nothing else
     if parser.items[start].text.casefold() in _ORDINALS and any(x.kind == "each" for x in parser.items):
         return i

@@ -84,7 +84,11 @@ def value(r: Resolver, ask: FilterAsk) -> Predicate:
     label = table.label if column.name in table.names else column.label
     text = said if column.role == "flag" or said != " or ".join(values) else f"{label} {said}"
     text = f"not {text}" if ask.negated else text
-    return Predicate(ref=ref, test="not in" if ask.negated else "in", values=tuple(values), text=text)
+    made = Predicate(ref=ref, test="not in" if ask.negated else "in", values=tuple(values), text=text)
+    if ask.negated and ask.strictly and column.nulls:
+        missing = Predicate(ref=ref, test="is null")
+        return Predicate(ref=ref, test="any", any_of=(made.model_copy(update={"text": ""}), missing), text=text)
+    return made
 
 
 def _ask_which_no(r: Resolver, ask: FilterAsk, column: ColumnModel) -> None:

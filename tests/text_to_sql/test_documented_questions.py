@@ -24,6 +24,7 @@ from lexsi_ds.text_to_sql.reading import (
 )
 from tests.text_to_sql.messy import CLUB
 from tests.text_to_sql.sources import asked
+from tests.text_to_sql.studio import STUDIO
 
 pytestmark = pytest.mark.xdist_group("demo")
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "questions.md"
@@ -102,7 +103,7 @@ def _demo(request: pytest.FixtureRequest) -> Read:
 
 
 def _made(folders: pytest.TempPathFactory, name: str) -> Read:
-    source = asked(folders.mktemp(name), {"shop": SHOP, "club": CLUB}[name])
+    source = asked(folders.mktemp(name), {"shop": SHOP, "club": CLUB, "studio": STUDIO}[name])
     return Read(source.read, source.source.query)
 
 
@@ -142,5 +143,5 @@ def _check_rows(rows: pd.DataFrame, reading: Analytic, answer: str) -> None:
 def test_the_page_has_examples_of_every_kind_on_every_source() -> None:
     found = examples()
     assert {e.kind for e in found} == set(KINDS)
-    assert {e.source for e in found} == {"demo", "shop", "club"}
+    assert {e.source for e in found} == {"demo", "shop", "club", "studio"}
     assert len({(e.before, e.question, e.source) for e in found}) == len(found) > 60

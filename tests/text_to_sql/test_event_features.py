@@ -156,3 +156,20 @@ def test_few_rows_get_few_features_and_it_is_said(tmp_path: Path) -> None:
     assert {"orders_count", "orders_amount_sum", "item_count"} <= {f.name for f in of_events}
     assert any("features that can be made" in note for note in task.notes)
     assert task.features == source.predictive("predict churn for each customer").task.features
+
+
+def test_a_column_called_like_a_feature_keeps_its_own_values(tmp_path: Path) -> None:
+    more = tables()
+    more["customer"] = f"SELECT *, customer_id % 9 AS \"Orders_Count\" FROM ({more['customer']})"
+    source = asked(tmp_path, more)
+    task = source.predictive("predict churn for each customer").task
+    names = [f.name for f in task.features]
+    assert {"Orders_Count", "orders_count_before"} <= set(names)
+    assert len({n.casefold() for n in names}) == len(names)
+    seen = source.source.query(task.context_sql)
+    assert list(seen["Orders_Count"]) == list(seen["customer_id"] % 9)
+    plain = dict(source.source.rows(
+        "SELECT customer_id, count(order_id) FROM customer LEFT JOIN orders USING (customer_id)"
+        " WHERE placed_on < review_date OR placed_on IS NULL GROUP BY 1"
+    ))  # fmt: skip
+    assert all(plain.get(who, 0) == n for who, n in zip(seen["customer_id"], seen["orders_count_before"], strict=True))
