@@ -87,7 +87,7 @@ def cost(how: Recipe, rows: int, columns: int) -> float:
         case "TabPFN" | "TabICL":
             return 1.0 + 2e-4 * cells
         case _:
-            return 0.002 + 1e-7 * cells
+            return 0.002 + 1e-7 * min(cells, int(how.parameters.get("rows", rows)) * columns * classes)
 
 
 def _whole(how: Recipe, rows: int, columns: int, folds: Folds, repeats: int) -> float:
