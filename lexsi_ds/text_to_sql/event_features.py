@@ -109,7 +109,7 @@ def _of_measure(e: Events, column: ColumnModel, own: Sequence[tuple[str, ColumnM
     if e.table.flows and column.additive:
         yield from _of_flows(e, column, value, stem)
     elif column.additive:
-        yield made("sum", f"total {column.label}", f"sum({value})", CORE, zero=True)
+        yield made("sum", _total(column), f"sum({value})", CORE, zero=True)
     yield made("avg", f"average {column.label}", f"avg({value})", DETAIL if e.table.flows and column.additive else CORE)
     additive = column.additive
     yield made("min", f"lowest {column.label}", f"min({value})", EXTRA if additive else CORE)
@@ -119,20 +119,25 @@ def _of_measure(e: Events, column: ColumnModel, own: Sequence[tuple[str, ColumnM
     if e.table.key:
         order = f"{e.when} DESC, {e.scene.names.raw(e.table.name, e.table.key)} DESC"
         yield made("last", f"last {column.label}", f"first({value} ORDER BY {order})", DETAIL if additive else CORE)
-    fn, said = ("sum", "total") if additive else ("avg", "average")
+    fn, said = ("sum", _total(column)) if additive else ("avg", f"average {column.label}")
     for window in WINDOWS:
-        label = f"{said} {column.label} in the last {window} days"
+        label = f"{said} in the last {window} days"
         sql = f"{fn}({value}) FILTER (WHERE {e.since(window)})"
         yield made(f"{fn}_{window}d", label, sql, RECENCY if window == RECENT and not e.table.flows else DETAIL, zero=additive)
     yield _trend(e, column, value, stem, fn, said)
     yield from _ratios(e, column, stem, own)
 
 
+def _total(column: ColumnModel) -> str:
+    """A sum in words; a column that is called a total already is not called one twice."""
+    return f"sum of {column.label}" if "total" in column.label.split() else f"total {column.label}"
+
+
 def _trend(e: Events, column: ColumnModel, value: str, stem: str, fn: str, said: str) -> Aggregate:
     later, before = (f"{fn}({value}) FILTER (WHERE {test})" for test in (e.since(RECENT), e.earlier()))
     if fn == "sum":
         later, before = f"coalesce({later}, 0)", f"coalesce({before}, 0)"
-    label = f"change in {said} {column.label}: last {RECENT} days {e.before}, minus the {RECENT} days before those"
+    label = f"change in {said}: last {RECENT} days {e.before}, minus the {RECENT} days before those"
     return Aggregate(f"{stem}_trend_{RECENT}d", label, f"{later} - {before}", column.unit, zero=fn == "sum", rank=RECENCY)
 
 

@@ -5,10 +5,12 @@ It asks the data for counts only.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lexsi_ds.knowledge.model import ColumnModel
 from lexsi_ds.text_to_sql import feature_budget
 from lexsi_ds.text_to_sql.features import ancestor_features, ancestors, own_features
-from lexsi_ds.text_to_sql.histories import add_history, histories, made_of, without_history_sql
+from lexsi_ds.text_to_sql.histories import Made, add_history, histories, made_of, without_history_sql
 from lexsi_ds.text_to_sql.probes import Query, count, counts, probe_columns
 from lexsi_ds.text_to_sql.sqltext import ident
 from lexsi_ds.text_to_sql.task_scene import CUTOFF, ROWS, Ancestor, Plan, Scene
@@ -29,6 +31,7 @@ def gather(scene: Scene, plan: Plan, query: Query) -> None:
 def _event_features(scene: Scene, plan: Plan, above: list[Ancestor], query: Query) -> None:
     own = _amounts(scene, plan)
     found = [m for h in histories(scene, above) if (m := made_of(scene, plan, h, own, query)) is not None]
+    found = _named_once(scene, plan, found)
     most = feature_budget.budget(_teaching(scene, query), figure=scene.kind == "regression")
     for made, kept in zip(found, feature_budget.chosen([m.aggregates for m in found], most), strict=True):
         add_history(scene, plan, made, kept)
@@ -41,6 +44,23 @@ def _event_features(scene: Scene, plan: Plan, above: list[Ancestor], query: Quer
     told = feature_budget.told(sum(len(m.aggregates) for m in found), most)
     if told:
         plan.notes.append(told)
+
+
+def _named_once(scene: Scene, plan: Plan, found: list[Made]) -> list[Made]:
+    """The same features, none called as another or as a column of the rows: names are one whatever their capitals."""
+    taken = {c.name.casefold() for c in scene.model.of_table(scene.entity.name)} | {scene.outcome.target.casefold()}
+    taken |= {s.feature.name.casefold() for s in plan.features} | {CUTOFF, scene.key.casefold()}
+    done = []
+    for made in found:
+        named = []
+        for aggregate in made.aggregates:
+            name = aggregate.name
+            while name.casefold() in taken:
+                name += "_before"
+            taken.add(name.casefold())
+            named.append(replace(aggregate, name=name))
+        done.append(replace(made, aggregates=tuple(named)))
+    return done
 
 
 def _teaching(scene: Scene, query: Query) -> int:
