@@ -61,12 +61,20 @@ def _done(column: ColumnModel) -> tuple[str, ...]:
     return tuple(th.DONE_NOUNS[w] for w in column.label.split()[-1:] if w in th.DONE_NOUNS)
 
 
+def _rated(model: SemanticModel, column: ColumnModel) -> str:
+    """What a rate is called: churn of people, and cancellation of what they book."""
+    done = _done(column)
+    table = model.table(column.table)
+    person = bool(set(table.label.split()) & th.PEOPLE) or "person" in table.synonyms
+    return done[0] if done and column.label.split()[-1] in th.OUTCOME_ALIASES and not person else _noun(column)
+
+
 def metrics_of(model: SemanticModel) -> tuple[Metric, ...]:
     """A rate for every yes/no column with both values: churn rate."""
     return tuple(
         Metric(
             id=f"{c.name}_rate",
-            label=f"{_noun(c)} rate",
+            label=f"{_rated(model, c)} rate",
             table=c.table,
             kind="rate",
             unit="%",

@@ -179,6 +179,7 @@ class Resolver:
                 tuple(h.text for h in self.draft.having), "a condition on a count needs something to group by"
             )
         whole.check_leftovers(self, measures, dimensions)
+        whole.check_sums(self)
         if self.draft.order and (limit is not None or ties or self.per or self.draft.place):
             filters += whole.named_groups(self, dimensions)
         query = Logical(

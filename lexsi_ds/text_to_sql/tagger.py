@@ -179,10 +179,18 @@ def _sense_at(tokens: tuple[Token, ...], i: int, lexicon: Lexicon) -> tuple[int,
                 senses = (*senses, *(s for s in more if s not in senses))
             if not senses and best is None:
                 senses = lexicon.by_stems(tuple(words))
-            if senses:
+            if senses and not _of_other_rows(tokens, j + 1, lexicon, senses):
                 best = (j + 1, senses)
         j += 1
     return best
+
+
+def _of_other_rows(tokens: tuple[Token, ...], i: int, lexicon: Lexicon, senses: tuple[Sense, ...]) -> bool:
+    """Whether a named rate is not meant: "share of cancelled" is of bookings, and flights stand behind it."""
+    if i >= len(tokens) or any(s.kind != "metric" for s in senses) or not lexicon.is_entity(tokens[i].lemma):
+        return False
+    rows = {s.table for s in lexicon.senses((tokens[i].lemma,)) if s.kind == "entity"}
+    return not rows & {s.table for s in senses}
 
 
 def _cue_at(tokens: tuple[Token, ...], i: int, cues: Mapping[tuple[str, ...], str]) -> tuple[int, str] | None:

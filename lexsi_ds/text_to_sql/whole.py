@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lexsi_ds.knowledge.words import of_words
 from lexsi_ds.text_to_sql import conditions, units
+from lexsi_ds.text_to_sql.bases import entity_table
 from lexsi_ds.text_to_sql.doubt import NotUnderstood
 from lexsi_ds.text_to_sql.draft import HavingAsk, MeasureAsk
 from lexsi_ds.text_to_sql.logical import Dimension, Having, Measure, Predicate
@@ -35,10 +37,40 @@ def check_nouns(r: Resolver, dimensions: list[Dimension]) -> None:
                 f"one {r.model.table(r.base).label} can have many {r.model.table(table).plural}",
             )
         r.note(item.text, r.model.table(table).plural)
+    _check_owners(r, joined)
     for item in r.draft.verbs:
         r.note(item.text, "a date")
     if r.draft.ids and r.draft.measures:
         raise NotUnderstood(tuple(r.draft.ids), "an id is shown for rows, not for figures")
+
+
+def _check_owners(r: Resolver, joined: set[str]) -> None:
+    """ "number of employees on projects of Berlin": whose rows are counted restricts them, or it was not understood."""
+    for ask in r.draft.measures:
+        if ask.fn != "count" or ask.of is None or not ask.of.of("entity") or ask.of.of("column", "value"):
+            continue
+        table = entity_table(r, ask.of)
+        far = r.scope.distance(table)
+        if table not in joined and (far is None or far >= _BACK):
+            base = r.model.table(r.base)
+            raise NotUnderstood((ask.of.text,), f"one {base.label} can have many {r.model.table(table).plural}")
+
+
+_BACK = 10
+"""The distance of tables that are only reached against the direction of a link."""
+_NEVER_ADDED = of_words("year latitude longitude temperature humidity percent percentage ratio rate")
+
+
+def check_sums(r: Resolver) -> None:
+    """Years, rates and the prices of one piece add up to nothing; the total that is meant is another figure."""
+    for ask in r.draft.measures:
+        if ask.fn != "sum" or ask.target is None or ask.target.of("metric", "entity"):
+            continue
+        columns = [r.names.column(s.table, s.column) for s in ask.target.of("column")]
+        levels = [c for c in columns if not (c.described or c.additive) and set(c.label.split()) & _NEVER_ADDED]
+        pieces = [c for c in columns if not c.described and c.label == "unit price" and "unit" not in ask.target.text.casefold()]
+        if columns and len(levels) + len(pieces) == len(columns):
+            raise NotUnderstood((ask.cue, ask.target.text), f"a sum of {columns[0].label} says nothing")
 
 
 def check_leftovers(r: Resolver, measures: list[Measure], dimensions: list[Dimension]) -> None:

@@ -55,6 +55,7 @@ REFUSED = [
     "average score",  # no column has a score
     "average number of minutes",
     "how many films are there",
+    "total founded",  # years add up to nothing
     "bookings never made",  # every booking was made: the words that deny it are not passed over
     "average hight in miles per member",
 ]
@@ -118,7 +119,47 @@ def test_a_line_s_own_amount_is_its_revenue(tmp_path) -> None:
 
 def test_only_what_rows_themselves_are_called_names_them(tmp_path) -> None:
     films = asked(tmp_path, {
-        "movies": "SELECT n AS movie_id, 'Film ' || n AS movie_title, 'Director ' || n % 5 AS director_name FROM range(1, 31) AS t(n)",
+        "movies": "SELECT n AS movie_id, 'Film ' || n AS movie_title, 'Director ' || n % 5 AS director_name"
+                  " FROM range(1, 31) AS t(n)",
     })  # fmt: skip
     assert films.model.table("movies").names == ("movie_title",)
     assert len(films.answer("number of movies per director")) == 5
+
+
+AIR = {
+    "airlines": "SELECT n AS airline_id, 'Air ' || n AS name FROM range(1, 4) AS t(n)",
+    "flights": "SELECT n AS flight_id, n % 3 + 1 AS airline_id, ['landed', 'cancelled', 'landed', 'late'][n % 4 + 1] AS status,"
+    " 100 + n AS distance_km FROM range(1, 61) AS t(n)",
+    "bookings": "SELECT n AS booking_id, n % 60 + 1 AS flight_id, n % 5 = 0 AS cancelled, ['first', 'economy'][n % 2 + 1] AS class"
+    " FROM range(1, 201) AS t(n)",
+    "lounges": "SELECT n AS lounge_id, n % 3 + 1 AS airline_id, ['Rome', 'Oslo'][n % 2 + 1] AS city FROM range(1, 11) AS t(n)",
+}
+
+
+@pytest.fixture(scope="module")
+def air(tmp_path_factory: pytest.TempPathFactory) -> Asked:
+    return asked(tmp_path_factory.mktemp("air"), AIR)
+
+
+def test_a_rate_of_other_rows_is_not_taken_for_the_share_of_those_named(air: Asked) -> None:
+    rows = air.answer("share of cancelled flights per airline")
+    wanted = air.source.rows(
+        "SELECT a.name, 100.0 * count(*) FILTER (status = 'cancelled') / count(*) FROM flights f JOIN airlines a USING (airline_id)"
+        " GROUP BY 1"
+    )
+    assert {r[0]: pytest.approx(r[-1]) for r in rows} == dict(wanted)
+
+
+def test_a_rate_of_what_is_cancelled_is_called_so(air: Asked) -> None:
+    reading = air.analytic("cancellation rate by class")
+    assert reading.reading.startswith("Cancellation rate of bookings")
+    assert {r[-1] for r in air.source.rows(reading.sql)} == {20.0}
+
+
+def test_rows_that_those_counted_do_not_point_to_stop_it(air: Asked) -> None:
+    assert not isinstance(air.read("number of flights of lounges in Rome"), Analytic)
+
+
+def test_who_is_at_the_end_of_a_value_is_a_row(club: Asked) -> None:
+    wanted = club.source.rows("SELECT MbrID FROM members WHERE Gndr = 'F' ORDER BY HeightCm DESC LIMIT 1")
+    assert club.answer("tallest woman")[0][0] == wanted[0][0]
