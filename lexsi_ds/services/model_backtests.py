@@ -203,7 +203,7 @@ def _sentence(card: ModelCard, found: Held, promised: Interval) -> str:
     """The finding in words, with the noise of both figures taken into account."""
     n = f"{found.rows:,} rows with an outcome"
     if found.metrics is None:
-        return f"There are {n}, too few to judge by: {found.why_not}"
+        return f"There are {n}, which is not enough to judge by: {found.why_not}"
     main, name = main_of(found.metrics), card.chosen.main_name
     noise = float(np.hypot(main.high - main.low, promised.high - promised.low) / 2)
     gap = main.value - promised.value

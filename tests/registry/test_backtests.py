@@ -105,7 +105,7 @@ def test_outcomes_of_other_rows_or_too_few_are_said(
                           file=OutcomeFile(path=_outcomes(tmp_path, other, "other.csv")))
     few = app.backtests.run(app.person(), model.id, predictions_id=scored.predictions_id,
                             file=OutcomeFile(path=_outcomes(tmp_path, later[1][["loan_id", "bad"]].head(4), "few.csv")))
-    assert few.held.metrics is None and "too few to judge" in few.sentence
+    assert few.held.metrics is None and "not enough to judge" in few.sentence
     with pytest.raises(NotFound):
         app.backtests.list(app.person(), "mdl_00000000-0000-7000-8000-000000000000")
 
