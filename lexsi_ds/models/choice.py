@@ -63,19 +63,20 @@ class ChosenEngine(LocalEngine):
         handle: DatasetHandle | None = None,
         run_id: str | None = None,
         version: int = 1,
+        to_score: pd.DataFrame | None = None,
         cancel: Cancel | None = None,
         tell: Tell | None = None,
-        **local: Any,
     ) -> tuple[ModelRef, ModelCard]:
-        """Train with the chosen engine. ``compute_type`` and ``xai_method`` are the platform's, ``local`` the local one's."""
+        """Train with the chosen engine. ``compute_type`` and ``xai_method`` are for the platform."""
         if self.platform is not None:
             return self.platform.train(
                 frame, task, model_type=model_type, compute_type=compute_type, xai_method=xai_method, handle=handle,
-                run_id=run_id, version=version, cancel=cancel, tell=tell,
+                run_id=run_id, version=version, to_score=to_score, cancel=cancel, tell=tell,
             )  # fmt: skip
         return super().train(
-            frame, task, model_type=model_type, handle=handle, run_id=run_id, version=version, cancel=cancel, tell=tell, **local
-        )
+            frame, task, model_type=model_type, handle=handle, run_id=run_id, version=version, to_score=to_score, cancel=cancel,
+            tell=tell,
+        )  # fmt: skip
 
     def predict(
         self,

@@ -163,6 +163,9 @@ def test_amounts(engine: LexsiEngine, platform: FakePlatform) -> None:
     assert platform.sent("users/create_project")[0].body["project_type"] == "regression"
     scores = read_frame(engine.predict(ref, running()).path)
     assert scores["probability"].isna().all() and scores["prediction"].is_monotonic_decreasing
+    assert card.conformal is not None and card.conformal.rows == 60 and card.credit is None
+    half = (scores["prediction_high"] - scores["prediction_low"]) / 2
+    assert np.allclose(half, card.conformal.half_width) and np.allclose(scores["prediction_high"] - half, scores["prediction"])
     cases = engine.explain(ref, running(3))
     assert cases[0].scale == "value"
     assert cases[0].base_value + sum(d.contribution for d in cases[0].drivers) == pytest.approx(cases[0].prediction)
@@ -191,6 +194,21 @@ def test_what_cannot_carry_a_model_is_refused_before_anything_is_sent(
     with pytest.raises((ModelRefused, BadInput), match=said):
         engine.train(frame, task, run_id=RUN)
     assert platform.requests == []
+
+
+def test_credit_words_and_rows_to_score_are_worked_out_here(engine: LexsiEngine, platform: FakePlatform) -> None:
+    richer = running().assign(**{"balance & co": lambda f: f["balance & co"] + 4000})
+    _, card = engine.train(loans(), loan_task(), run_id=RUN, to_score=richer)
+    assert card.credit is not None and card.credit.gini == card.chosen.metrics.gini and len(card.credit.deciles) == 10
+    assert card.comparability is not None and card.comparability.auc.value > 0.9 and card.headlines
+    assert sum(len(table) for _, table in platform.uploads()) == 300, "rows to score were sent at training"
+    assert any("Only granted loans" in warning for warning in card.warnings)
+
+
+def test_a_threshold_decides_what_is_flagged(engine: LexsiEngine) -> None:
+    ref, _ = engine.train(loans(), loan_task(), run_id=RUN)
+    scores = read_frame(engine.predict(ref, running(), threshold=0.8).path)
+    assert list(scores["prediction"]) == list((scores["probability"] >= 0.8).astype(int)) and 0 < scores["prediction"].sum() < 120
 
 
 def test_a_leak_is_left_out_before_anything_is_sent(engine: LexsiEngine, platform: FakePlatform) -> None:

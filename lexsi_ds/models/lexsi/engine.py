@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,6 +67,7 @@ class LexsiEngine:
         handle: DatasetHandle | None = None,
         run_id: str | None = None,
         version: int = 1,
+        to_score: pd.DataFrame | None = None,
         cancel: Cancel | None = None,
         tell: Tell | None = None,
     ) -> tuple[ModelRef, ModelCard]:
@@ -81,12 +82,13 @@ class LexsiEngine:
                 "source_id": handle.source_id, "source_name": handle.name, "snapshot_id": handle.snapshot_id,
                 "snapshot_number": handle.snapshot_number,
             }  # fmt: skip
-        names = [task.entity_column, task.target_column, task.group_column, task.moment_column, *task.display_columns]
-        names += [f.name for f in task.features]
-        used = columns_of(frame, [c for c in dict.fromkeys(names) if c in frame.columns])
-        with self._on_disk(used) as path:
+        names = [task.entity_column, task.target_column, task.group_column, task.moment_column, task.score_column]
+        names += [*task.display_columns, *(f.name for f in task.features)]
+        with ExitStack() as files:
+            rows = None if to_score is None else _few(to_score, names)
             args = {
-                "frame": str(path),
+                "frame": str(files.enter_context(self._on_disk(_few(frame, names)))),
+                "to_score": str(files.enter_context(self._on_disk(rows))) if rows is not None else None,
                 "task": task.model_dump(mode="json"),
                 "wish": {
                     "model_type": model_type, "compute": compute_type, "xai_method": list(xai_method),
@@ -219,12 +221,17 @@ class LexsiEngine:
             path.unlink(missing_ok=True)
 
 
+def _few(frame: pd.DataFrame, names: Sequence[str | None]) -> pd.DataFrame:
+    """The named columns that are there."""
+    return columns_of(frame, [c for c in dict.fromkeys(names) if c is not None and c in frame.columns])
+
+
 def _needed(model: PlatformFolder, frame: pd.DataFrame) -> pd.DataFrame:
     """The columns that scoring reads; nothing else is written for the worker. What is missing, the worker says."""
     task = model.task
     names = [task.entity_column, *(f.name for f in model.link.features), *task.display_columns]
     names += [task.apart.column] if task.apart else []
-    return columns_of(frame, [c for c in dict.fromkeys(names) if c in frame.columns])
+    return _few(frame, names)
 
 
 def checked_url(url: str) -> str:

@@ -18,6 +18,7 @@ from lexsi_ds.data.handle import Value
 from lexsi_ds.errors import NotFound
 from lexsi_ds.models.bundle import MARGIN, PROBABILITY, TARGET
 from lexsi_ds.models.card import ModelCard
+from lexsi_ds.models.conformal import Widths
 from lexsi_ds.models.frames import as_numbers, column, entity_keys, read_frame, write_frame
 from lexsi_ds.models.lexsi.rows import Rows
 from lexsi_ds.models.lexsi.wire import Wire
@@ -40,6 +41,8 @@ class Link(Value):
     compute: str
     wire: Wire
     features: tuple[FeatureDef, ...]
+    widths: Widths | None = None
+    """Half-widths of the intervals of an amount, from rows held out."""
     folds: bool
     """Whether every training row has a score of a model that did not see it; else one fifth has."""
 

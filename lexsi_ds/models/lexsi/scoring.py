@@ -13,6 +13,7 @@ import pandas as pd
 
 from lexsi_ds.errors import BadInput
 from lexsi_ds.ids import new_id
+from lexsi_ds.models.conformal import Widths
 from lexsi_ds.models.encode import read_columns
 from lexsi_ds.models.engine import PREDICTION_COLUMNS, prediction_columns
 from lexsi_ds.models.frames import as_words, canonical_order, column, entity_keys, need_columns
@@ -63,7 +64,8 @@ def score(
         values[sent] = found.values
         notes += (*said, *found.notes)
     scored = np.where(places < 0, "model", np.where(np.isfinite(held[places]), "out_of_fold", IN_SAMPLE))
-    table, ranked = _table(frame, task, keys, values, scored, model.card.threshold.value if threshold is None else threshold)
+    flag_from = model.card.threshold.value if threshold is None else threshold
+    table, ranked = _table(frame, task, keys, values, scored, flag_from, link.widths)
     return Scored(table, ranked, (*notes, *_notes(model, frame, scored, len(sent))))
 
 
@@ -93,7 +95,13 @@ class Uploaded:
 
 
 def _table(
-    frame: pd.DataFrame, task: TaskSpec, keys: np.ndarray, values: np.ndarray, scored: np.ndarray, threshold: float
+    frame: pd.DataFrame,
+    task: TaskSpec,
+    keys: np.ndarray,
+    values: np.ndarray,
+    scored: np.ndarray,
+    threshold: float,
+    widths: Widths | None,
 ) -> tuple[pd.DataFrame, int]:
     apart, n = _apart(frame, task), len(values)
     place = np.empty(n, dtype=np.int64)
@@ -105,6 +113,7 @@ def _table(
         rank[members] = np.arange(1, len(members) + 1)
     amounts = task.kind == "regression"
     nothing = pd.Series([None] * n, dtype="Float64")
+    half = None if widths is None else widths.at(values)
     own = {
         "rank": rank,
         "segment": np.where(apart, "apart", "ranked"),
@@ -113,6 +122,8 @@ def _table(
         "rank_low": nothing.astype("Int64"),
         "rank_high": nothing.astype("Int64"),
         "scored": scored,
+        "prediction_low": nothing if half is None else values - half,
+        "prediction_high": nothing if half is None else values + half,
     }
     shown = {name: own.get(name, nothing) for name in prediction_columns(task.kind)}
     table = frame[[task.entity_column]].reset_index(drop=True).assign(**shown)

@@ -22,6 +22,7 @@ from lexsi_ds import __version__
 from lexsi_ds.errors import BadInput
 from lexsi_ds.models.card import Candidate, FeatureStats, ModelCard
 from lexsi_ds.models.caveats import data_warnings
+from lexsi_ds.models.lexsi.beside import beside
 from lexsi_ds.models.lexsi.compute import compute_for
 from lexsi_ds.models.lexsi.figures import Measured, baseline, measured
 from lexsi_ds.models.lexsi.folder import Link
@@ -106,9 +107,11 @@ class _Run:
 
 
 def train_model(
-    session: Session, frame: pd.DataFrame, task: TaskSpec, wish: Wish, origin: Origin, until: float
-) -> Trained:
-    """Train on the platform. Everything that can be refused here is refused before anything is sent."""
+    session: Session, frame: pd.DataFrame, task: TaskSpec, wish: Wish, origin: Origin, until: float,
+    to_score: pd.DataFrame | None = None,
+) -> Trained:  # fmt: skip
+    """Train on the platform. Everything that can be refused here is refused before anything is sent. ``to_score`` are the
+    rows that the model is for: compared here with those that trained, not sent."""
     began = time.perf_counter()
     model = platform_model(wish.model_type, task.task_type)
     xai_method = _known_methods(wish.xai_method)
@@ -132,10 +135,16 @@ def train_model(
     amounts = task.kind == "regression"
     figures = measured(rows, baseline(rows, parts, amounts=amounts), run.scores, model.name, described, amounts=amounts)
     notes = (*rows.notes, *said, *run.notes, _sent(run, parts))
+    more = beside(rows, task, run.scores, figures.candidates[0].metrics, to_score)
     card = _card(task, origin, rows, figures, model, len(parts), notes, time.perf_counter() - began)
+    card = card.model_copy(update={
+        "credit": more.credit, "conformal": more.conformal, "comparability": more.comparability,
+        "warnings": (*card.warnings, *more.warnings),
+    })  # fmt: skip
     link = Link(
         url=urlsplit(session.access.url).netloc, organization=session.access.organization, project=place.name, model=name,
         model_type=model.name, compute=compute, wire=wire, features=rows.features, folds=task.out_of_fold,
+        widths=more.widths,
     )  # fmt: skip
     return Trained(card, link, rows, run.scores, run.keys)
 

@@ -45,7 +45,9 @@ def train(args: dict[str, Any], say: Say) -> dict[str, Any]:
         task = TaskSpec.model_validate(args["task"])
         wish = Wish(**{**args["wish"], "xai_method": tuple(args["wish"]["xai_method"])})
         until = deadline(float(args["seconds"]))
-        made = train_model(session, read_frame(Path(args["frame"])), task, wish, Origin(**args["origin"]), until)
+        frame, rows = read_frame(Path(args["frame"])), args.get("to_score")
+        to_score = read_frame(Path(rows)) if rows else None
+        made = train_model(session, frame, task, wish, Origin(**args["origin"]), until, to_score)
         save(Path(args["temporary"]), Path(args["folder"]), made.card, made.link, made.rows, made.scores, made.keys)
         return {"card": made.card.model_dump(mode="json")}
 
