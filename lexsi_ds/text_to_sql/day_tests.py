@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -31,11 +32,14 @@ def days(r: Resolver, ask: FilterAsk) -> Predicate:
         raise NotUnderstood((ask.text,), "it is no date")
     if ask.column is not None:
         column, ref = r.column_of(ask.column, filtering=True)
-        if column.role == "measure" and "year" in column.label.split():
-            return _not(_year_number(r, ask, column, ref)) if ask.negated else _year_number(r, ask, column, ref)
+        if is_year_number(column):
+            return _years(r, ask, column, ref)
         if column.role != "time":
             raise NotUnderstood((ask.text,), f"{column.label} is not a date")
     else:
+        year = only_year(r)
+        if year is not None:
+            return _years(r, ask, year, r.scope.own(year.name))
         column, ref = time_column(r, ask.text, filtering=True)
     r.note(ask.text, f"{column.table}.{column.name} {span.text}")
     if span.relative:
@@ -50,6 +54,30 @@ def days(r: Resolver, ask: FilterAsk) -> Predicate:
         text = " or ".join([text, *(o.span.text for o in ask.inner if o.span is not None)])
         return Predicate(ref=ref, test="any", any_of=tuple(s for s in spans if s is not None), text=text)
     return Predicate(ref=ref, test="days", values=(_day(span.start), _day(span.end)), text=text)
+
+
+def is_year_number(column: ColumnModel) -> bool:
+    """Whether a column holds years as plain numbers."""
+    return column.role == "measure" and "year" in column.label.split()
+
+
+def only_year(r: Resolver) -> ColumnModel | None:
+    """The one year of the counted rows where they have no date, and no verb or group names another."""
+    if r.draft.verbs or r.period is not None or r.model.table(r.base).time is not None:
+        return None
+    found = [c for c in r.model.of_table(r.base) if is_year_number(c) and not c.masked]
+    return found[0] if len(found) == 1 else None
+
+
+def _years(r: Resolver, ask: FilterAsk, column: ColumnModel, ref: Ref) -> Predicate:
+    """A span of years, or several of which any will do."""
+    others = [o.span for o in ask.inner if o.span is not None]
+    tests = [_year_number(r, replace(ask, span=s), column, ref) for s in (ask.span, *others)]
+    if len(tests) == 1:
+        return _not(tests[0]) if ask.negated else tests[0]
+    if ask.negated:
+        raise NotUnderstood((ask.text,), "it denies several spans of years at once")
+    return Predicate(ref=ref, test="any", any_of=tuple(tests), text=" or ".join(t.text for t in tests))
 
 
 def _not(test: Predicate) -> Predicate:

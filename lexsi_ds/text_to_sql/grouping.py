@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _MOST_GROUPS = 60
 """Most different figures that are grouped by as they are."""
+_MOST_YEARS = 300
+"""Most different years kept as numbers."""
 
 
 def settle_groups(r: Resolver) -> list[Dimension]:
@@ -103,7 +105,8 @@ def _group(r: Resolver, ask: GroupAsk) -> list[Dimension]:
     if column.role in ("key",) or (column.identifier and column.role == "text"):
         raise NotUnderstood((ask.target.text,), f"{column.label} is different on every row")
     rows = r.model.table(column.table).rows
-    if column.role == "measure" and (column.distinct > _MOST_GROUPS or (rows > 4 and column.distinct > rows / 2)):
+    years = day_tests.is_year_number(column) and column.distinct <= _MOST_YEARS
+    if column.role == "measure" and not years and (column.distinct > _MOST_GROUPS or (rows > 4 and column.distinct > rows / 2)):
         raise NotUnderstood(
             (ask.target.text,), f"{column.label} has {column.distinct:,} different values, too many to group by"
         )
@@ -141,6 +144,12 @@ def _entity_dimensions(r: Resolver, item: Item, of: Item | None) -> list[Dimensi
 
 def _time_dimension(r: Resolver, ask: GroupAsk) -> Dimension:
     dated = [f.column for f in r.draft.filters if f.kind == "days" and f.column is not None]
+    year = day_tests.only_year(r)
+    if year is not None and ask.grain in ("year", "decade"):
+        r.note(ask.text, f"{ask.grain} of {year.table}.{year.name}")
+        step = 10 if ask.grain == "decade" else None
+        label = f"decade of {year.label}" if step else year.label
+        return Dimension(ref=r.scope.own(year.name), name=ask.grain, label=label, step=step)
     if len({d.text for d in dated}) == 1 and not r.draft.verbs:
         column = r.column_of(dated[0])
     else:

@@ -31,6 +31,9 @@ FIGURES = [
     ("how many bookings were made in March 2024", "SELECT count(*) FROM bookings WHERE month(BookDt) = 3"),
     ("how many venues were founded before 1950", "SELECT count(*) FROM venues WHERE founded < 1950"),
     ("how many venues were founded between 1930 and 1950", "SELECT count(*) FROM venues WHERE founded BETWEEN 1930 AND 1950"),
+    ("how many venues were founded before 1930 or after 1980", "SELECT count(*) FROM venues WHERE founded < 1930 OR founded > 1980"),
+    ("number of venues not founded before 1950", "SELECT count(*) FROM venues WHERE founded >= 1950"),
+    ("number of venues since 1960", "SELECT count(*) FROM venues WHERE founded >= 1960"),
     ("how many venues have a budget above 150 million", "SELECT count(*) FROM venues WHERE budget_musd > 150"),
     ("how many venues have a budget above 150", "SELECT count(*) FROM venues WHERE budget_musd > 150"),
     ("how many members are taller than 185 cm", "SELECT count(*) FROM members WHERE HeightCm > 185"),
@@ -49,6 +52,8 @@ GROUPS = [
     ("members by country", "SELECT CtryCd, count(*) FROM members GROUP BY 1"),
     ("members by plan", "SELECT PlanTyp, count(*) FROM members GROUP BY 1"),
     ("gold members by gender", "SELECT Gndr, count(*) FROM members WHERE PlanTyp = 'gold' GROUP BY 1"),
+    ("venues by year founded", "SELECT founded, count(*) FROM venues GROUP BY 1"),
+    ("number of venues by decade", "SELECT founded // 10 * 10, count(*) FROM venues GROUP BY 1"),
     ("bookings by payment method", "SELECT PayMethod, count(*) FROM bookings GROUP BY 1"),
 ]
 REFUSED = [
