@@ -172,3 +172,22 @@ def test_two_kinds_of_buying_are_asked_about(tmp_path: Path) -> None:
     reading = asked(tmp_path, more).read("who will buy in the next 90 days")
     assert isinstance(reading, Clarify)
     assert len(reading.options) == 2
+
+
+def test_odd_names_of_tables_and_columns_run(tmp_path: Path) -> None:
+    source = asked(
+        tmp_path,
+        {
+            "customers": 'SELECT n AS "Customer ID", n % 3 AS "order" FROM range(1, 121) AS t(n)',
+            'sales "orders"': 'SELECT n AS "Order ID", n * 7 % 90 + 1 AS "Customer ID",'
+            ' DATE \'2023-01-01\' + CAST(n // 3 AS INTEGER) AS "Placed on",'
+            ' n % 5 + 1 AS "Amount ""net""", [\'it\'\'s\', \'a b\', \'x\'][n % 3 + 1] AS "group"'
+            " FROM range(1, 1800) AS t(n)",
+        },
+    )
+    orders = next(t for t in source.model.tables if t.name != "customers")
+    reading = source.read(f"predict {orders.plural} in the next 10 days for each customer")
+    assert reading.kind == "predictive", reading
+    task = reading.task
+    assert len(source.source.query(task.context_sql)) == len(source.source.query(task.predict_sql)) == 90
+    assert any("share" in f.name for f in task.features)
