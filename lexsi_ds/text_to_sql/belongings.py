@@ -82,8 +82,9 @@ def happened(parser: Parser, i: int) -> int:
         return at + 1
     participle = parser.is_named(at, "hint", "column") and _is_participle(parser.items[at])
     participle = participle and not parser.is_named(at, "value", "entity")
-    participle = participle or ((negated or is_late(parser)) and parser.is_named(at, "verb") and not parser.is_named(at, "entity", "value"))
-    left = parser.kind(i - 1) == "with" and _is_participle(parser.items[at])
+    verb = parser.is_named(at, "verb") and not parser.is_named(at, "entity", "value")
+    participle = participle or ((negated or is_late(parser)) and verb)
+    left = participle and parser.kind(i - 1) == "with"
     if not participle or (not negated and parser.kind(i - 1) != "be" and not left):
         return i
     following = parser.skip(at + 1, "be", "of", "in", "by", "since", "before", "after", "between", "to", "from")

@@ -169,6 +169,8 @@ class Draft:
     limit: int | None = None
     which: Item | None = None
     lists: bool = False
+    everything: bool = False
+    """Whether all that is known of the rows is asked for."""
     rows: bool = False
     """Whether the end of an order asks for whose it is and not for the figure: "who earns the most"."""
     share: bool = False

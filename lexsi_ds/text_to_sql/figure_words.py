@@ -19,7 +19,17 @@ _ASKED = frozenset({"give me", "tell me"})
 
 def told_of_figures(items: list[Item], lexicon: Lexicon) -> list[Item]:
     """The items, with those words settled."""
-    return _totalled(_numbered(items, lexicon), lexicon)
+    return _totalled(_counted(_numbered(items, lexicon), lexicon), lexicon)
+
+
+def _counted(items: list[Item], lexicon: Lexicon) -> list[Item]:
+    """ "how many awards" of a column that counts them for each row: they are added up."""
+    if len(items) < 2 or items[0].kind != "count" or items[1].kind != "sense":
+        return items
+    senses = items[1].senses
+    if not senses or any(s.kind != "column" or not lexicon.counts_things(s) for s in senses):
+        return items
+    return [replace(items[0], kind="sum"), *items[1:]]
 
 
 def _numbered(items: list[Item], lexicon: Lexicon) -> list[Item]:

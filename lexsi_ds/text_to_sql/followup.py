@@ -101,7 +101,7 @@ def settle(draft: Draft, names: Names, values: ValueIndex, previous: Analytic, i
     if draft.share:
         raise NotUnderstood(("percentage",), "it does not say of what whole")
     found = settle_groups(work)
-    adds = draft.adds
+    adds = draft.adds or (bool(items) and items[0].kind == "and" and bool(draft.groups))  # "and by status": beside what was there
     kept_groups = [d for d in before.dimensions if all(d.ref != n.ref or d.grain != n.grain for n in found)]
     dimensions = (*kept_groups, *found) if adds else tuple(found) or before.dimensions
     filters, _ = conditions.settle(work, draft.filters)
@@ -206,7 +206,8 @@ def _named(work: Resolver, item: Item, measures: list[Measure], dimensions: list
 
 def _of_list(draft: Draft, names: Names, values: ValueIndex, before: Logical) -> Settled:
     """A list with further restrictions, or its rows counted by a period or a group."""
-    if draft.measures or draft.columns or draft.window or draft.order or draft.having or before.per:
+    only_tests = draft.filters and not (draft.groups or draft.pending)
+    if draft.measures or draft.columns or draft.window or draft.order or draft.having or (before.per and not only_tests):
         raise NotUnderstood((), "the earlier answer was a list; ask this as a question of its own")
     work = resolver_on(draft, names, values, before)
     filters, _ = conditions.settle(work, draft.filters)

@@ -122,6 +122,7 @@ def glue(parser: Parser, i: int) -> int:
         return parser.skip(i + 1, "of", "all")
     if kind == "list":
         draft.lists = True
+        draft.everything = draft.everything or "everything" in parser.items[i].words
     if kind == "with" and parser.items[i].words[0] == "who":
         draft.rows = True
     if kind == "id":

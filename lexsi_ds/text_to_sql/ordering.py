@@ -148,7 +148,7 @@ def order_rows(r: Resolver) -> tuple[list[Order], int | None, bool, list[Dimensi
         orders.append(Order(name=slug_of(column), descending=bool(ask.descending)))
         r.note(ask.target.text if ask.target else "order", f"ordered by {column.table}.{column.name}")
     if len(shown) <= 1 + bool(table.names) and not draft.columns and ask is None:
-        shown += [_own(r, c.name) for c in r.model.of_table(r.base) if not c.masked and c.role != "link"]
+        shown += [_own(r, c.name) for c in r.model.of_table(r.base) if not c.masked and (draft.everything or c.role != "link")]
     columns = [*_dimensions(shown), *others]
     key = next((c.name for c in columns if c.ref.column == table.key and c.ref.table == r.base), None)
     ties = ask is not None and draft.limit is None and ask.target is not None

@@ -31,7 +31,7 @@ FIGURES = [
     ("how many bookings were made in March 2024", "SELECT count(*) FROM bookings WHERE month(BookDt) = 3"),
     ("how many venues were founded before 1950", "SELECT count(*) FROM venues WHERE founded < 1950"),
     ("how many venues were founded between 1930 and 1950", "SELECT count(*) FROM venues WHERE founded BETWEEN 1930 AND 1950"),
-    ("how many venues were founded before 1930 or after 1980", "SELECT count(*) FROM venues WHERE founded < 1930 OR founded > 1980"),
+    ("venues founded before 1930 or after 1980, how many?", "SELECT count(*) FROM venues WHERE founded < 1930 OR founded > 1980"),
     ("number of venues not founded before 1950", "SELECT count(*) FROM venues WHERE founded >= 1950"),
     ("number of venues since 1960", "SELECT count(*) FROM venues WHERE founded >= 1960"),
     ("how many venues have a budget above 150 million", "SELECT count(*) FROM venues WHERE budget_musd > 150"),
