@@ -18,6 +18,8 @@ from lexsi_ds.models.frames import as_numbers, as_words, canonical_order, column
 MOST_ROWS = 2_000
 """Rows of a global explanation: at 2,000 the ten leading features are stable (measured), and a page can draw them."""
 SEED = 7
+_MOST_SCORED = 100_000
+"""Rows that are scored to draw evenly along the score; of more a plain random sample comes first."""
 _ORDERS: dict[str, Callable[[np.ndarray, float], np.ndarray]] = {
     "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,
 }  # fmt: skip
@@ -60,6 +62,9 @@ def sample_rows(model: SavedModel, frame: pd.DataFrame, most: int | None = None)
     most = most or MOST_ROWS
     if len(frame) <= most:
         return frame.reset_index(drop=True)
+    if len(frame) > _MOST_SCORED:
+        order = canonical_order(entity_keys(column(frame, model.card.task.entity_column)))
+        frame = frame.iloc[np.sort(np.random.default_rng(SEED).choice(order, _MOST_SCORED, replace=False))]
     rows = model.prepare(frame)
     margin = model.margin(rows)
     score = margin if margin.ndim == 1 else margin.max(axis=1) + 1e3 * margin.argmax(axis=1)

@@ -30,6 +30,7 @@ RATE = 0.05
 _TESTED, _BEAM, _SHOWN = 30, 12, 10
 _LEAST_SHARE, _LEAST_ROWS = 0.02, 20
 _MOST_WORDS = 12
+_MOST_ROWS = 50_000
 _SAME = 0.9
 _Z = 1.959963984540054
 Say = Callable[[dict[str, Any]], None]
@@ -44,8 +45,11 @@ class _Part:
 
 def error_slices(model: SavedModel, say: Say, seed: int = 7) -> ErrorSlices:
     """Slices of the training rows by their out-of-fold error; protected columns that were kept are looked at too."""
-    name, errors, expected = row_errors(model)
     training = model.training
+    if len(training) > _MOST_ROWS:
+        drawn = np.random.default_rng(seed).choice(len(training), _MOST_ROWS, replace=False)
+        training = training.iloc[np.sort(drawn)].reset_index(drop=True)
+    name, errors, expected = row_errors(model, training)
     found_on = np.zeros(len(errors), dtype=bool)
     found_on[np.random.default_rng(seed).permutation(len(errors))[: len(errors) // 2]] = True
     parts = _singles(model, training)
@@ -64,11 +68,10 @@ def error_slices(model: SavedModel, say: Say, seed: int = 7) -> ErrorSlices:
     )  # fmt: skip
 
 
-def row_errors(model: SavedModel) -> tuple[str, np.ndarray, np.ndarray | None]:
-    """The out-of-fold error of each training row: log loss, or absolute error of an amount; and the log loss that its
+def row_errors(model: SavedModel, training: pd.DataFrame) -> tuple[str, np.ndarray, np.ndarray | None]:
+    """The out-of-fold error of training rows: log loss, or absolute error of an amount; and the log loss that its
     own probabilities lead to expect. Shape (n,)."""
-    rows = model.prepare(model.training)
-    margin, y = model.margin(rows), outcomes(model, model.training)
+    margin, y = model.margin(model.prepare(training)), outcomes(model, training)
     if model.card.task.kind == "regression":
         return "absolute error", np.abs(y - margin), None
     shares = link_of(model)(margin)

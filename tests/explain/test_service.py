@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 
 from lexsi_ds.application import Application
-from lexsi_ds.errors import BadInput, NotFound
+from lexsi_ds.errors import BadInput, NotFound, Stopped
 from lexsi_ds.explain.results import Cohort, Condition
 from lexsi_ds.explain.tree_shap import woodelf_values
+from lexsi_ds.jobs.cancel import Cancel
 from lexsi_ds.models.card import ModelCard
 from lexsi_ds.services.access import LOCAL
 from lexsi_ds.settings import Settings
@@ -137,6 +138,17 @@ def test_a_subset_of_drivers_keeps_the_headline(trained) -> None:
     assert part.base_value + part.shown_total + part.rest_total == pytest.approx(case.prediction)
     assert {d.feature for d in part.shown} == {"x01", "balance_min"}
     assert part.rest_count == 28
+
+
+def test_a_view_can_be_stopped(trained) -> None:
+    app, card = trained
+    cancel = Cancel()
+    cancel.set()
+    with pytest.raises(Stopped):
+        app.explanations.views(LOCAL, card.id).importance(scale="log-odds", cancel=cancel)
+    told: list[dict[str, Any]] = []
+    app.explanations.views(LOCAL, card.id).importance(scale="log-odds", tell=told.append)
+    assert any(m.get("total") == 30 for m in told)
 
 
 def test_deleting_a_model_deletes_its_explanations(tmp_path: Path) -> None:
