@@ -142,14 +142,15 @@ def _trend(e: Events, column: ColumnModel, value: str, stem: str, fn: str, said:
 
 
 def _ratios(e: Events, column: ColumnModel, stem: str, own: Sequence[tuple[str, ColumnModel]]) -> Iterator[Aggregate]:
-    """The row's own amount beside the average of its events, where both are counted in the same unit."""
+    """The average of the events beside the row's own amount, where both are counted in the same unit. That way round: an
+    amount is seldom next to nothing, an average of few events can be."""
     for name, mine in own:
         if mine.unit != column.unit or (mine.unit is None and not column.additive):
             continue
         amount = e.scene.names.read(ROWS, mine.table, mine.name)
-        label = f"{mine.label} as a multiple of the average {column.label} {e.before}"
-        ratio = f"max({amount}) / nullif(avg({e.read(column)}), 0)"
-        yield Aggregate(f"{name}_to_{stem}_avg", label, ratio, "times", zero=False, rank=RECENCY)
+        label = f"average {column.label} {e.before} as a multiple of the {mine.label}"
+        ratio = f"avg({e.read(column)}) / nullif(max({amount}), 0)"
+        yield Aggregate(f"{stem}_avg_to_{name}", label, ratio, "times", zero=False, rank=RECENCY)
 
 
 def _of_flows(e: Events, column: ColumnModel, value: str, stem: str) -> Iterator[Aggregate]:

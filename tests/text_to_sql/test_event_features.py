@@ -77,7 +77,7 @@ def expected(shop: Asked) -> pd.DataFrame:
         row |= {f"orders_amount_{fn}": getattr(amount, fn)() for fn in ("sum", "min", "max")}
         row["orders_amount_avg"] = amount.mean()
         row["orders_amount_last"] = amount.iloc[-1] if len(mine) else np.nan
-        row["credit_amount_to_orders_amount_avg"] = who.credit_amount / amount.mean() if len(mine) else np.nan
+        row["orders_amount_avg_to_credit_amount"] = amount.mean() / who.credit_amount if len(mine) else np.nan
         row["orders_channel_distinct"] = mine["channel"].nunique()
         row["orders_returned_count"] = int(mine["returned"].sum())
         row["orders_returned_share"] = mine["returned"].mean() if len(mine) else np.nan
@@ -125,7 +125,7 @@ def test_items_take_the_date_of_their_order_and_undated_products_stay_out(task: 
 def test_each_definition_reads_as_a_sentence_and_as_sql(task: TaskSpec) -> None:
     made = {f.name: f for f in task.features}
     assert made["orders_count_90d"].label == "orders in the last 90 days before the customer"
-    assert made["credit_amount_to_orders_amount_avg"].unit == "times"
+    assert made["orders_amount_avg_to_credit_amount"].unit == "times"
     assert all(f.label and f.expression and f.tables for f in task.features)
     assert "INTERVAL 90 DAY" in made["orders_amount_sum_90d"].expression
 
