@@ -50,7 +50,8 @@ def _run(args: PredictArgs, ctx: AgentContext) -> ToolResult:
         target = card.task.target_column
         empty = target in frame.columns and bool(frame[target].isna().to_numpy().all())
         rows = numbered(frame.drop(columns=target) if empty else frame, card.task)
-        asked = {"compute_type": args.pod} if card.engine == "lexsi" and "pod" in args.model_fields_set else {}
+        named = card.engine == "lexsi" and "pod" in args.model_fields_set
+        asked: dict[str, Any] = {"compute_type": args.pod} if named else {}
         predictions = ctx.engine.predict(ref, rows, cancel=ctx.cancel, tell=ctx.tell, **asked)
         result = _result(predictions, rows, card, args, ctx)
         ctx.cache["_notes"] = [*ctx.cache.get("_notes", []), *predictions.notes]
