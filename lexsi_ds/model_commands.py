@@ -47,7 +47,7 @@ def add(commands: Any, handle_of: HandleOf, tell: Tell) -> None:
     train.add_argument("--json", action="store_true", help="print one JSON object")
     train.set_defaults(command=partial(_train, handle_of=handle_of, tell=tell))
     score = commands.add_parser("score", help="score a new file with a model that was trained before")
-    score.add_argument("path", help="a file or folder with the columns that the model learned from")
+    score.add_argument("path", help="a file, a folder or a source with the columns that the model learned from")
     score.add_argument("--model", required=True, metavar="NAME_OR_ID", help="such as XGBoost_v1")
     score.add_argument("--table", help="which table, where there are several")
     score.add_argument("--out", type=Path, metavar="F.csv", help="write every row with its score here")
@@ -55,7 +55,7 @@ def add(commands: Any, handle_of: HandleOf, tell: Tell) -> None:
         "--fill-missing", action="store_true", help="count absent columns and unreadable values as missing instead of refusing"
     )
     score.add_argument("--json", action="store_true", help="print one JSON object")
-    score.set_defaults(command=partial(_score, tell=tell))
+    score.set_defaults(command=partial(_score, handle_of=handle_of, tell=tell))
 
 
 def _train(
@@ -80,12 +80,16 @@ def _train(
     return 0
 
 
-def _score(args: argparse.Namespace, app: Application, out: IO[str], cancel: Cancel, tell: Tell) -> int:
+def _score(
+    args: argparse.Namespace, app: Application, out: IO[str], cancel: Cancel, handle_of: HandleOf, tell: Tell
+) -> int:
     if args.out is not None and not args.out.absolute().parent.is_dir():
         raise BadInput("There is no folder to write the scores into.", where=str(args.out), to_do="Make it first.")
     person = app.person()
-    scored = app.scoring.file(
-        person, args.model, Path(args.path), table=args.table, fill_missing=args.fill_missing, cancel=cancel, tell=tell
+    _, card = app.scoring.model(person, args.model)  # says so before a large file is read
+    scored = app.scoring.source(
+        person, card.id, handle_of(args.path, app, cancel), table=args.table, fill_missing=args.fill_missing, cancel=cancel,
+        tell=tell,
     )
     if args.out is not None:
         try:
