@@ -30,7 +30,7 @@ _KEY_NAME = re.compile(
     r"(^|_|\s)(id|key|uuid|guid|no|nr|num|index|idx)$|(?i:number)$|[a-z](Id|ID|Key|No|Nr|Index)$", re.ASCII
 )
 _FOREIGN_KEY = re.compile(r"(^|_|\s)(id|uuid|guid)$|[a-z](Id|ID)$", re.ASCII)
-_LATER = 0.95
+_LATER, _LOOKED_AT = 0.95, 1_000
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def _verdict(
 ) -> tuple[LeftOutReason, str] | None:
     if column.missing.all():
         return "all_null", f"It is empty in all {len(y):,} training rows."
-    if not column.missing.any() and len(pd.unique(column.values)) == 1:
+    if not column.missing.any() and (column.values == column.values[0]).all():
         return "constant", f"It has one value in all {len(y):,} training rows."
     return (
         _copies_target(column, y, task, outcome)
@@ -168,6 +168,8 @@ def _copies_target(
     here = ~column.missing
     if outcome.kind == "regression" or here.mean() <= 0.5:
         return None
+    if len(pd.unique(column.values[:_LOOKED_AT])) > outcome.classes + 1:
+        return None
     told, known = pd.factorize(column.values[here])[0], y[here].astype(int)
     size = len(np.unique(known))
     if size < 2 or told.max() + 1 != size or len(np.unique(told * (known.max() + 1) + known)) != size:
@@ -178,9 +180,10 @@ def _copies_target(
 
 def _identifies(column: _Column, task: TaskSpec) -> tuple[LeftOutReason, str] | None:
     present = column.present
-    distinct, n = len(pd.unique(present)), len(present)
-    if n < 20:
+    n = len(present)
+    if n < 20 or (not column.words and not (present[:_LOOKED_AT] == np.round(present[:_LOOKED_AT])).all()):
         return None
+    distinct = len(pd.unique(present))
     if column.words:
         if distinct >= 0.9 * n:
             return (

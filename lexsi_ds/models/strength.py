@@ -38,7 +38,11 @@ def filled_strength(missing: np.ndarray, y: np.ndarray, outcome: Outcome) -> flo
     if outcome.kind == "regression":
         return float(np.corrcoef(flag, y)[0, 1] ** 2) if 0 < flag.sum() < len(flag) and y.std() > 0 else 0.0
     classes = [1] if outcome.kind == "binary" else range(outcome.classes)
-    found = [_either_way((y == k).astype(int), flag) for k in classes if 0 < (y == k).sum() < len(y)]
+    found = []
+    for k in classes:
+        one = y == k
+        if 0 < one.sum() < len(y):
+            found.append(0.5 + abs(float(flag[one].mean()) - float(flag[~one].mean())) / 2)
     return float(np.mean(found)) if found else 0.5
 
 

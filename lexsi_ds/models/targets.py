@@ -46,6 +46,10 @@ def read_target(values: pd.Series, task: TaskSpec) -> Target:
 def outcome(values: pd.Series, task: TaskSpec) -> np.ndarray:
     """The target as 0, 1 and NaN for unknown; booleans and yes/no words are read too. Raises ModelRefused for anything
     else."""
+    if values.dtype.kind in "biuf":
+        numbers = values.astype("float64").to_numpy()
+        if np.isin(numbers[~np.isnan(numbers)], (0.0, 1.0)).all():
+            return numbers
     words = as_words(values)
     read = np.array([np.nan if w is None else _MEANING.get(w.casefold(), np.inf) for w in words])
     if np.isinf(read).any():

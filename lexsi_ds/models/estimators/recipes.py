@@ -55,7 +55,9 @@ class Recipe:
         return {name: str(value) for name, value in self.parameters.items()}
 
     def lighter(self) -> Recipe:
-        """The same for bootstrap refits: additive curves from one bag, without surfaces."""
+        """The same for bootstrap refits: additive curves from one bag, without surfaces; trees from coarser bins."""
+        if self.model_type in ("XGBoost", "LightGBM"):
+            return replace(self, parameters={**self.parameters, "max_bin": min(64, int(self.parameters["max_bin"]))})
         if self.model_type != "EBM":
             return self
         return replace(self, parameters={**self.parameters, "outer_bags": 1, "interactions": 0})
