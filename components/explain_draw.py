@@ -1,4 +1,4 @@
-"""How a chart of the explorer is drawn: its head, its figure with PNG at twice the size, its rows as CSV, and what was chosen in it.
+"""How a chart of the explorer is drawn: its head, its figure with PNG, its rows as CSV, and what was chosen in it.
 
 A click on a point opens its case; a box or lasso makes its points the cohort. Must never: build a figure twice for one look,
 or let a cell of a CSV start a formula.

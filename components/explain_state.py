@@ -40,6 +40,10 @@ class ExplorerState:
     chosen_in: str = ""
     changes: dict[str, dict[str, Cell]] = field(default_factory=dict)
     """What-if values by case."""
+    moved: tuple[str, ...] = ()
+    """Features that have a slider; empty: the strongest drivers of each case."""
+    actionable: tuple[str, ...] | None = None
+    """Columns that a counterfactual may change; None: what pushes each case."""
     searches: dict[str, Any] = field(default_factory=dict)
     """Key of the counterfactual search that each case shows."""
     round: int = 0
@@ -117,7 +121,9 @@ def _read(text: str | None, known: Iterable[str]) -> tuple[Condition, ...]:
         if not isinstance(row, list) or len(row) != 3 or row[0] not in set(known):
             continue
         try:
-            found.append(Condition(column=row[0], operator=row[1], value=tuple(row[2]) if isinstance(row[2], list) else row[2]))
+            found.append(
+                Condition(column=row[0], operator=row[1], value=tuple(row[2]) if isinstance(row[2], list) else row[2])
+            )
         except ValidationError:
             continue
     return tuple(found)

@@ -31,7 +31,7 @@ Work = Callable[..., V]
 """Takes ``cancel`` and ``tell``."""
 Key = tuple[object, ...]
 PATIENCE = 0.3
-"""Seconds that a draw waits for a view before it shows the skeleton: those on disk are there by then."""
+"""Seconds that a draw waits at least for a view before it shows the skeleton: those on disk are there by then."""
 KEPT = 96
 _SAID_AFTER = 1.0
 _CANCEL_AFTER = 3.0
@@ -107,11 +107,11 @@ def board(app: Application) -> Board:
 
 def view(
     app: Application, actor: Actor, key: Key, label: str, work: Work[V], *, height: int, listed: bool = False,
-    patience: float | None = None,
+    patience: float = 0.0,
 ) -> V | None:  # fmt: skip
     """The view when it is there; else its skeleton, its progress or its failure are drawn and None comes back."""
     asked = board(app).ask(key, label, work, actor.id, listed=listed)
-    asked.over.wait(PATIENCE if patience is None else patience)
+    asked.over.wait(max(PATIENCE, patience))
     if not asked.over.is_set():
         _wait(asked, height)
         return None

@@ -118,7 +118,9 @@ def interactions(view: Interactions, mode: str | None) -> Chart:
     )  # fmt: skip
     ticks = {"tickvals": list(range(n)), "showgrid": False, "zeroline": False}
     figure.update_yaxes(ticktext=[literal(shortened(label, 22)) for label in labels], range=[n - 0.4, -0.6], **ticks)
-    figure.update_xaxes(ticktext=[literal(shortened(label, 12)) for label in labels], tickangle=-40, range=[-0.6, n - 0.4], **ticks)
+    figure.update_xaxes(
+        ticktext=[literal(shortened(label, 12)) for label in labels], tickangle=-40, range=[-0.6, n - 0.4], **ticks
+    )
     figure.update_layout(showlegend=False, margin={"t": 12})
     first = f"; strongest {view.pairs[0].first_label} with {view.pairs[0].second_label}" if view.pairs else ""
     return Chart(figure, f"Interactions of {n} features{first}.", TALL)
@@ -139,7 +141,9 @@ def effect(view: Profile, target: str, mode: str | None) -> Chart:
     answer = {"probability": f"Probability of {of}", "value": literal(target).capitalize()}
     figure.update_yaxes(title_text=answer.get(scale) or scale_title(scale, literal(target), view.basis.output))
     figure.update_layout(margin={"t": 26})
-    return Chart(figure, f"Mean prediction over {figures.count(view.basis.rows)} rows as {view.label} is changed.", TALL)
+    return Chart(
+        figure, f"Mean prediction over {figures.count(view.basis.rows)} rows as {view.label} is changed.", TALL
+    )
 
 
 def _by_number(figure: go.Figure, view: Profile, p: Palette, at: list[int]) -> None:
@@ -191,7 +195,9 @@ def _by_word(figure: go.Figure, view: Profile, p: Palette) -> None:
         customdata=[[literal(n), s] for n, s in zip(names, view.shares, strict=True)],
         hovertemplate="%{customdata[0]}: %{y:,.3~f}<br>%{customdata[1]:.1%} of training rows<extra></extra>",
     )  # fmt: skip
-    figure.update_xaxes(tickvals=list(at), ticktext=[literal(shortened(n, 16)) for n in names], range=[-0.6, len(names) - 0.4])
+    figure.update_xaxes(
+        tickvals=list(at), ticktext=[literal(shortened(n, 16)) for n in names], range=[-0.6, len(names) - 0.4]
+    )
 
 
 def _is_number(value: Cell) -> bool:

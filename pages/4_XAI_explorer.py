@@ -1,16 +1,27 @@
-"""XAI explorer: what moves the model, one case in full, cases like it. Everything is read from explanations on disk."""
+"""XAI explorer: what moves the model over a cohort, one case in full, what if, and cases like it. Nothing is computed here."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from components import explorer, model
+from components import (
+    explain_cases,
+    explain_cohort,
+    explain_counterfactuals,
+    explain_features,
+    explain_global,
+    explain_state,
+    explain_what_if,
+    explain_work,
+    explorer,
+    model,
+)
 from components.charts import TALL
 from components.empty import first_start, not_found, teach
+from components.explain_asked import Asking
 from components.frame import bootstrap
 from components.problems import guarded
 from components.safe import plain, safe_md
-from lexsi_ds.errors import NotFound
 
 frame = bootstrap("explorer")
 app, actor, handle = frame.app, frame.actor, frame.handle
@@ -31,35 +42,64 @@ with guarded("XAI explorer"):
                 "chat",
             )
         st.stop()
-    head, actions = st.columns([1.4, 2], vertical_alignment="bottom")
+    head, actions = st.columns([1, 2.4], vertical_alignment="bottom")
     with head:
         st.title("XAI explorer", anchor=False)
     with actions, st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
         model.picker(app, actor, card)
-        scale = explorer.scale_switch()
+        output = explorer.class_picker(card)
+        scale = explorer.scale_switch(card)
     st.caption(
         f"{plain(card.name)}, {plain(card.task.title)}, data version {card.snapshot_number}. "
         "A contribution goes with the score; it is not a cause."
     )
-    cases = explorer.cases_by_risk(app, actor, card, st.query_params.get("case"))
-    case_id, case = st.query_params.get("case") or cases.first, None
+    latest = app.models.latest_predictions(actor, card.id)
+    mine = explain_state.state(card)
+    asking = Asking(app, actor, card, mine, scale, output, latest.id if latest else None)
+    if asking.local:
+        explain_cohort.settle(app, actor, mine, asking.predictions_id)
+        overall = asking.there("overall")
+        size = explain_cohort.Size(overall.of_rows if overall else None, latest.rows if latest else card.rows)
+        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+            explain_cohort.bar(app, actor, card, mine, size, asking.ranges(), asking.predictions_id)
+            with st.container(horizontal=True, width="content", gap="small", vertical_alignment="center"):
+                explain_features.definitions(asking)
+                explain_features.contributions(asking)
     left, right = st.columns(2, gap="medium")
-    with right, guarded("The case"), st.skeleton(height=TALL + 130):
-        try:
-            case = app.case_explanation(actor, card.id, case_id, scale=scale) if case_id else None
-        except NotFound:
-            case = None
-        if case is None:
-            explorer.no_case(cases, case_id, card)
+    case = None
+    with right, guarded("The case"):
+        wanted = st.query_params.get("case")
+        cases = explain_cases.cases(asking, wanted)
+        case_id = wanted or cases.first
+        found = explorer.explained(asking, case_id, cases) if case_id else ""
+        if found:
+            case = found
+            explorer.one_case(asking, case, cases)
+        elif found == "":
+            explorer.no_case(asking, cases, case_id)
+    with left, guarded("What moves the model"):
+        if asking.local:
+            explain_global.card(asking)
         else:
-            explorer.one_case(case, card, cases)
-    with left, guarded("What moves the model"), st.skeleton(height=TALL + 130):
-        explorer.overall(app.overall_explanation(actor, card.id, scale=scale), card)
+            explained = explain_work.view(
+                app, actor, (*asking.mark, "elsewhere"), "What moves the model",
+                lambda cancel, tell: app.overall_explanation(actor, asking.card.id, scale=scale), height=TALL,
+            )  # fmt: skip
+            if explained is not None:
+                explain_global.elsewhere(explained, asking)
     if case is not None:
         if case.summary:
             st.markdown(safe_md(case.summary))
+        if asking.local:
+            what_if, different = st.columns(2, gap="medium")
+            with what_if, guarded("What if"):
+                explain_what_if.card(asking, case)
+            with different, guarded("What would have to be different"):
+                explain_counterfactuals.card(asking, case)
         values, similar = st.columns(2, gap="medium")
         with values:
-            explorer.values_table(case, card)
+            explorer.values_table(asking, case)
         with similar, guarded("Similar cases"):
-            explorer.similar_table(app.similar_cases(actor, card.id, case.case_id), card, case.case_id)
+            near = explorer.similar(asking, case.case_id)
+            if near is not None:
+                explorer.similar_table(asking, near, case.case_id)

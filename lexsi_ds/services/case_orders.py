@@ -92,7 +92,7 @@ class CaseOrders:
                 )  # fmt: skip
             if last > first:
                 rows, _ = self._models.page(actor, predictions_id, offset=first, limit=last - first)
-                found += [str(key) for key in entity_keys(rows[known.entity_column])]
+                found += [str(key) for key in entity_keys(pd.Series(rows[known.entity_column]))]
         return tuple(found)
 
     def _first_at_most(

@@ -21,6 +21,12 @@ PAGES = {
 Open = Callable[..., AppTest]
 
 
+@pytest.fixture(autouse=True)
+def _views_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page opened here has no browser that would come back for a view: it waits for each."""
+    monkeypatch.setattr("components.explain_work.PATIENCE", 60.0)
+
+
 @pytest.fixture
 def open_page(monkeypatch: pytest.MonkeyPatch) -> Open:
     """``open_page(application, "chat", conversation=id)``: the page, run once, with no exception."""

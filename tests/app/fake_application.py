@@ -342,6 +342,65 @@ class FakeConnectors:
         return list(REGISTRY.values())
 
 
+@dataclass
+class FakeExplanations:
+    """Views of one model; none is computed."""
+
+    app: Any
+
+    def views(self, actor: Any, model_id: str) -> Any:
+        return FakeViews(self.app)
+
+    def case(self, actor: Any, model_id: str, case_id: str, scale: str = "probability", *, output: str | None = None) -> Any:
+        return SimpleNamespace(case=self.app.case_explanation(actor, model_id, case_id, scale))
+
+
+@dataclass
+class FakeViews:
+    """Remembers the cohort that each view was asked for, on the application."""
+
+    app: Any
+
+    def _asked(self, name: str, options: dict[str, Any]) -> None:
+        self.app.cohorts.append((name, options.get("cohort")))
+        if self.app.views_fail is not None:
+            raise self.app.views_fail
+
+    def overall(self, *, scale: str = "probability", **options: Any) -> Any:
+        self._asked("overall", options)
+        return fx.overall(scale)
+
+    def importance(self, *, scale: str = "probability", **options: Any) -> Any:
+        self._asked("importance", options)
+        return fx.importance(scale)
+
+    def dependence(self, feature: str, *, scale: str = "probability", **options: Any) -> Any:
+        self._asked("dependence", options)
+        return fx.dependence(feature, scale)
+
+    def interactions(self, **options: Any) -> Any:
+        self._asked("interactions", options)
+        return fx.interactions()
+
+    def profile(self, feature: str, *, scale: str = "probability", **options: Any) -> Any:
+        self._asked("profile", options)
+        return fx.profile(feature, scale)
+
+    def ranges(self, **options: Any) -> Any:
+        return fx.ranges()
+
+    def what_if(self, case_id: str, changes: Any, *, scale: str = "probability", **options: Any) -> Any:
+        self.app.changed.append((case_id, dict(changes)))
+        return fx.what_if(case_id, changes, scale)
+
+    def counterfactuals(self, case_id: str, actionable: Any, **options: Any) -> Any:
+        return fx.counterfactuals(case_id, tuple(actionable))
+
+    def contributions_csv(self, **options: Any) -> bytes:
+        self._asked("contributions", options)
+        return b"loan_id,prediction\n1,0.5\n"
+
+
 class FakeApplication:
     """What the pages use of the application."""
 
@@ -357,6 +416,9 @@ class FakeApplication:
         self.artifacts, self.home = self.chats, home
         self.datasets, self.versions, self.connectors = FakeDatasets(), FakeVersions(), FakeConnectors()
         self.demo_task: Task | None = None
+        self.cohorts: list[Any] = []
+        self.changed: list[Any] = []
+        self.views_fail: Exception | None = None
 
     def warm(self) -> None:
         """Nothing to start."""
@@ -412,6 +474,10 @@ class FakeApplication:
             }
             for i in range(5)
         ]
+
+    @property
+    def explanations(self) -> FakeExplanations:
+        return FakeExplanations(self)
 
     def draft_finding(self, actor: Any, run_id: str, source_id: str) -> Any:
         return None

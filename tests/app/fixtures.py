@@ -13,6 +13,16 @@ import numpy as np
 import pandas as pd
 
 from lexsi_ds.data.handle import Column, DatasetHandle, Table
+from lexsi_ds.explain.results import Basis, Dependence, FeatureImportance, ImportanceView, Interactions, Pair, Profile
+from lexsi_ds.explain.results_local import (
+    Change,
+    Counterfactual,
+    Counterfactuals,
+    Doubt,
+    FeatureRange,
+    FeatureRanges,
+    WhatIf,
+)
 from lexsi_ds.models.card import CalibrationBin, Candidate, Curve, FeatureStats, Interval, Metrics, ModelCard
 from lexsi_ds.models.engine import BeeswarmFeature, CaseDriver, CaseExplanation, GlobalExplanation
 from lexsi_ds.models.task import Apart, FeatureDef, LeftOut, TaskSpec
@@ -310,6 +320,89 @@ def overall(scale: str = "probability", rows: int = 448) -> GlobalExplanation:
         case_ids=tuple(str(5000 + i) for i in range(rows)),
         features=tuple(sorted(features, key=lambda f: -f.mean_abs)),
     )
+
+
+def _basis(scale: str, rows: int = 448) -> Basis:
+    return Basis(scale=scale, rows=rows, of_rows=rows, method="SHAP values of the model")
+
+
+def importance(scale: str = "probability") -> ImportanceView:
+    """Both measures; the second feature moves the model and is not missed."""
+    rows = []
+    for i, (name, label, _) in enumerate(LABELS):
+        size, loss = 0.2 / (i + 1), -0.001 if i == 1 else 0.05 / (i + 1)
+        rows.append(
+            FeatureImportance(
+                feature=name, label=label, mean_abs=size, rank=i + 1, loss_rank=len(LABELS) if i == 1 else i + 1,
+                mean_abs_interval=Interval(value=size, low=size * 0.9, high=size * 1.1),
+                loss=Interval(value=loss, low=loss - 0.01, high=loss + 0.01), disagrees=i == 1,
+            )
+        )  # fmt: skip
+    warning = f"{LABELS[1][1]} is number 2 by mean contribution, yet shuffling it does not lower the ROC AUC by more than noise."
+    return ImportanceView(
+        basis=_basis(scale), figure="ROC AUC", measured=0.81, loss_rows=234, repeats=5, features=tuple(rows), warnings=(warning,)
+    )
+
+
+def dependence(feature: str, scale: str = "probability", rows: int = 60) -> Dependence:
+    """Points with one value missing, coloured by the first feature."""
+    label, unit = next((label, unit) for name, label, unit in LABELS if name == feature)
+    return Dependence(
+        basis=_basis(scale, rows), feature=feature, label=label, unit=unit, case_ids=tuple(str(5000 + i) for i in range(rows)),
+        x=(None, *(float(i) for i in range(1, rows))), y=tuple(i / rows - 0.5 for i in range(rows)), partner=LABELS[0][0],
+        partner_label=LABELS[0][1], colour=tuple(float(i % 7) for i in range(rows)), partner_share=0.4,
+    )  # fmt: skip
+
+
+def interactions() -> Interactions:
+    """Three features, of which two act together."""
+    names, labels = [n for n, *_ in LABELS[:3]], [label for _, label, _ in LABELS[:3]]
+    pair = Pair(first=names[0], second=names[1], first_label=labels[0], second_label=labels[1], strength=0.4)
+    matrix = ((1.0, 0.2, 0.0), (0.2, 0.8, 0.05), (0.0, 0.05, 0.5))
+    return Interactions(basis=_basis("log-odds"), features=tuple(names), labels=tuple(labels), matrix=matrix, pairs=(pair,))
+
+
+def profile(feature: str, scale: str = "probability") -> Profile:
+    """Four values and what the model says at each."""
+    label, unit = next((label, unit) for name, label, unit in LABELS if name == feature)
+    return Profile(
+        basis=_basis(scale), feature=feature, label=label, unit=unit, kind="numeric", grid=(1.0, 2.0, 3.0, None),
+        mean=(0.1, 0.2, 0.3, 0.15), low=(0.05, 0.1, 0.2, 0.1), high=(0.2, 0.3, 0.5, 0.3), shares=(0.3, 0.3, 0.3, 0.1),
+        ice_ids=("5001", "5002"), ice=((0.1, 0.2, 0.3, 0.2), (0.0, 0.1, 0.2, 0.1)),
+    )  # fmt: skip
+
+
+def ranges() -> FeatureRanges:
+    """What training held of each feature."""
+    return FeatureRanges(
+        features=tuple(
+            FeatureRange(
+                feature=n, label=label, unit=unit, kind="numeric", low=-2e4, high=2e4, whole=False, words=(), missing=i == 8
+            )
+            for i, (n, label, unit) in enumerate(LABELS)
+        )
+    )
+
+
+def what_if(case_id: str, changes: dict[str, Any], scale: str = "probability") -> WhatIf:
+    """The prediction rises by a tenth; the change is outside of what training saw together."""
+    before = case(case_id, scale)
+    after = before.model_copy(update={"prediction": before.prediction + 0.1})
+    labels = {n: label for n, label, _ in LABELS}
+    made = tuple(Change(feature=n, label=labels[n], before=None, after=v) for n, v in changes.items())
+    doubt = Doubt(features=tuple(changes), severity="unlikely", sentence="No training row has such values together.")
+    return WhatIf(before=before, after=after, changes=made, doubts=(doubt,), sentence="The model would say more.")
+
+
+def counterfactuals(case_id: str, actionable: tuple[str, ...]) -> Counterfactuals:
+    """One way, over the first column that may change."""
+    labels = {n: label for n, label, _ in LABELS}
+    change = Change(feature=actionable[0], label=labels[actionable[0]], before=1.0, after=5.0)
+    return Counterfactuals(
+        case_id=case_id, prediction=0.7, wanted="a probability of default below 0.5", tried=900, seconds=0.4, stopped=False,
+        found=(Counterfactual(changes=(change,), prediction=0.42, distance=1.0),), actionable=actionable,
+        sentence="One way was found.",
+    )  # fmt: skip
 
 
 def finding(n: int, **changes: Any) -> Finding:
