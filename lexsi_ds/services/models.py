@@ -6,6 +6,7 @@ Must never: hand out a model or a prediction of somebody else, or a row fewer th
 from __future__ import annotations
 
 import contextlib
+import logging
 import shutil
 from collections.abc import Sequence
 from datetime import datetime
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pydantic import ValidationError
 
 from lexsi_ds.data.handle import DatasetHandle, Value
 from lexsi_ds.errors import Denied, NotFound
@@ -29,6 +31,8 @@ from lexsi_ds.store.db import Store
 from lexsi_ds.store.model_registry import RegistryRows
 from lexsi_ds.store.models import ModelRecord, ModelRows, PredictionsRecord
 from lexsi_ds.store.records import now
+
+log = logging.getLogger(__name__)
 
 
 class PredictionSet(Value):
@@ -81,7 +85,7 @@ class Models:
     def list(self, actor: Actor, source_id: str | None = None) -> tuple[ModelCard, ...]:
         """The cards of this person's models, newest first; of one source if given."""
         actor.need("models:read")
-        return tuple(_card(record) for record in self._rows.list(actor.id, source_id))
+        return tuple(card for card in map(_readable, self._rows.list(actor.id, source_id)) if card is not None)
 
     def get(self, actor: Actor, model_id: str) -> ModelCard:
         """The card of a model."""
@@ -218,6 +222,15 @@ class Models:
     def _described(self, record: PredictionsRecord) -> PredictionSet:
         names = tuple(name for name, _ in self._file(record).columns)
         return PredictionSet(**record.model_dump(exclude={"path"}), columns=names)
+
+
+def _readable(record: ModelRecord) -> ModelCard | None:
+    """The card; None, and a line in the log, for one that another version wrote: it must not hide the others."""
+    try:
+        return _card(record)
+    except ValidationError as error:
+        log.warning("the card of %s cannot be read: %s", record.id, error.errors()[0]["type"])
+        return None
 
 
 def _card(record: ModelRecord) -> ModelCard:

@@ -270,3 +270,10 @@ def test_a_deleted_model_leaves_the_registry(registry: Registry, models: Models,
 
 def test_all_rights_hold_the_right_to_review() -> None:
     assert "models:review" in ALL_RIGHTS
+
+
+def test_a_card_that_cannot_be_read_hides_no_other_model(models: Models, registry: Registry, model_id: str, tmp_path: Path) -> None:
+    made = card()
+    body = {**made.model_dump(mode="json"), "of_another_version": 1}
+    models._rows.insert(made.id, "ada", f"models/{made.id}", None, body)
+    assert [c.id for c in models.list(ADA)] == [model_id] and [e.model_id for e in registry.entries(ADA)] == [model_id]
