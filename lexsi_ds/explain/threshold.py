@@ -42,7 +42,7 @@ def threshold_view(
     points = np.unique(np.concatenate([np.linspace(0, 1, _POINTS), [cheapest, at]]))
     table = [_confusion(p, y, float(t), *costs, scored) for t in points]
     order = np.argsort(-scored, kind="stable")
-    flagged = [i for i in order if scored[i] >= at][:_MOST_LISTED]
+    flagged = order[: min(_MOST_LISTED, int((scored >= at).sum()))]
     return ThresholdView(
         rows=len(y),
         positives=int(y.sum()),
@@ -56,18 +56,22 @@ def threshold_view(
         best=_confusion(p, y, cheapest, *costs, scored),
         best_interval=interval,
         chosen=_confusion(p, y, at, *costs, scored),
-        flagged_cases=tuple(Flagged(case_id=ids[i], probability=float(scored[i])) for i in flagged),
+        flagged_cases=tuple(Flagged(case_id=str(ids[i]), probability=float(scored[i])) for i in flagged),
         calibration=calibration(y.astype(float), p),
         near=_near(p, y, at),
         warnings=_warnings(y, interval, costs),
     )
 
 
-def _scored(model: SavedModel, frame: pd.DataFrame | None) -> tuple[list[str], np.ndarray]:
+def _scored(model: SavedModel, frame: pd.DataFrame | None) -> tuple[np.ndarray, np.ndarray]:
+    """Case ids and probabilities of the rows without an outcome; kept for the next threshold over the same frame."""
     if frame is None or not len(frame):
-        return [], np.zeros(0)
-    rows = model.prepare(frame)
-    return [str(key) for key in rows.keys], answer(model, rows, "probability")
+        return np.zeros(0, dtype=object), np.zeros(0)
+    kept = model.__dict__.get("_scored_rows")
+    if kept is None or kept[0] is not frame:
+        rows = model.prepare(frame)
+        kept = model.__dict__["_scored_rows"] = (frame, rows.keys, answer(model, rows, "probability"))
+    return kept[1], kept[2]
 
 
 def _confusion(

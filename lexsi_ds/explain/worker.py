@@ -26,6 +26,9 @@ from lexsi_ds.models.frames import read_frame
 Say = Callable[[dict[str, Any]], None]
 _KEPT = 3
 _opened: OrderedDict[str, SavedModel] = OrderedDict()
+_last_rows: dict[tuple[str, int, int], pd.DataFrame] = {}
+"""The kept rows read last, by file, size and time: a slider asks for the same ones again and again. Files of one call
+(``frm_…``) are not kept."""
 
 
 def view(args: dict[str, Any], say: Say) -> dict[str, Any]:
@@ -74,12 +77,23 @@ def opened(folder: str) -> SavedModel:
 
 
 def release() -> None:
-    """Forget the opened models; called when memory runs short."""
+    """Forget the opened models and rows; called when memory runs short."""
     _opened.clear()
+    _last_rows.clear()
 
 
 def _rows(args: dict[str, Any]) -> pd.DataFrame | None:
-    return read_frame(Path(args["rows"])) if args.get("rows") else None
+    if not args.get("rows"):
+        return None
+    path = Path(args["rows"])
+    if path.name.startswith("frm_"):
+        return read_frame(path)
+    stat = path.stat()
+    key = (str(path), stat.st_size, stat.st_mtime_ns)
+    if key not in _last_rows:
+        _last_rows.clear()
+        _last_rows[key] = read_frame(path)
+    return _last_rows[key]
 
 
 def _write(args: dict[str, Any], answer: dict[str, Any] | BaseModel) -> dict[str, Any]:

@@ -73,7 +73,8 @@ def _rows(path: Path, entity: str, wanted: Sequence[str]) -> dict[str, pd.DataFr
         places = _places(table.column(entity), wanted)
         if not places:
             return {}
-        frame = to_frame(table.select(names).take(pa.array(list(places.values()))))
+        chosen = table.select(names)
+        frame = to_frame(pa.concat_tables([chosen.slice(place, 1) for place in places.values()]))
     return {case: frame.iloc[[row]].reset_index(drop=True) for row, case in enumerate(places)}
 
 
@@ -93,7 +94,7 @@ def _places(column: pa.ChunkedArray, wanted: Sequence[str]) -> dict[str, int]:
     if hits is None:
         return {}
     rows = np.flatnonzero(hits.to_numpy(zero_copy_only=False))
-    keys = entity_keys(column.take(pa.array(rows)).to_pandas())
+    keys = entity_keys(pd.Series([column[int(row)].as_py() for row in rows]))
     first: dict[str, int] = {}
     for key, row in zip(keys, rows, strict=True):
         first.setdefault(str(key), int(row))
