@@ -20,12 +20,12 @@ _LIST = """
     mfg=manufacturing ctry=country cntry=country descr=description max=maximum min=minimum std=standard grp=group
     loc=location lng=longitude lon=longitude tot=total sal=salary|sales prc=price rgn=region reg=registration|region
     disc=discount nm=name typ=type lvl=level lang=language gndr=gender mbr=member trn=training bkg=booking flg=flag
-    ind=indicator qtr=quarter hr=hour sec=second ref=reference req=request|requested rcvd=received shp=ship shpmt=shipment
+    ind=indicator qtr=quarter hr=hour sec=second ref=reference req=request rcvd=received shp=ship shpmt=shipment
     dlvr=delivery dlv=delivery whse=warehouse wh=warehouse wt=weight wgt=weight ht=height hgt=height len=length
     dur=duration dist=distance spd=speed cap=capacity pop=population occ=occupation|occupancy pos=position prof=profession
     qual=quality spec=specialty sect=section div=division comp=company|competition co=company corp=corporation mkt=market
     sup=supplier supp=supplier vend=vendor cert=certificate lic=licence attr=attribute auth=author cur=currency
-    ccy=currency exch=exchange bldg=building apt=apartment st=street str=street rev=revenue exp=experience|expense|expiry
+    ccy=currency exch=exchange bldg=building apt=airport st=street str=street rev=revenue exp=experience|expense|expiry
     est=estimated pay=payment|pay prev=previous crt=created upd=updated mod=modified del=deleted stat=status sts=status
     img=image attn=attention tech=technician rtn=return ret=return refd=refund dob=birth_date pur=purchase purch=purchase
     proc=process proj=project prj=project mat=material matl=material med=medication pat=patient pt=patient diag=diagnosis
@@ -35,10 +35,11 @@ _LIST = """
     sqft=square_feet int=interest prem=premium ded=deductible pol=policy clm=claim agt=agent ben=benefit cov=coverage
     mktg=marketing cmpgn=campaign camp=campaign conv=conversion imp=impression veh=vehicle drv=driver lcn=licence
     mfd=manufactured util=utilization sched=schedule arr=arrival dep=departure dest=destination orig=origin flt=flight
-    psgr=passenger pax=passengers apt=airport rm=room resv=reservation gst=guest rtg=rating rvw=review cmt=comment
-    msg=message subj=subject lst=last frst=first mid=middle bday=birthday brth=birth ann=annual mthly=monthly
-    bkgs=bookings mo=month mos=months desg=designation desig=designation vol=volume freq=frequency req=request svc=service
-    srv=service pwr=power cons=consumption manuf=manufacturer cpty=capacity expt=export stk=stock wrk=work
+    psgr=passenger pax=passengers rm=room resv=reservation gst=guest rtg=rating rvw=review cmt=comment msg=message
+    subj=subject lst=last frst=first mid=middle bday=birthday brth=birth ann=annual mthly=monthly bkgs=bookings mo=month
+    mos=months desg=designation desig=designation vol=volume freq=frequency svc=service srv=service pwr=power
+    cons=consumption manuf=manufacturer cpty=capacity expt=export stk=stock wrk=work stn=station elec=electric|electronic
+    elev=elevation tm=time natl=national
 """
 _KNOWN = {short: tuple(meant.split("|")) for short, meant in (pair.split("=") for pair in _LIST.split())}
 """Abbreviations that are written so often that nothing else is meant; the first meaning is what a column is called."""
@@ -55,7 +56,8 @@ def meanings(word: str) -> tuple[str, ...]:
     found = [w for w in sorted(COMMON) if _is_cut(word, w)]
     if word.endswith("s") and word[:-1] in _KNOWN:
         return tuple(f"{m.replace('_', ' ')}s" for m in _KNOWN[word[:-1]])
-    return tuple(found) if len(found) == 1 else ()
+    closest = [w for w in found if w[:2] == word[:2]] or found
+    return tuple(closest) if len(closest) == 1 else ()
 
 
 def _is_cut(short: str, word: str) -> bool:
@@ -64,8 +66,10 @@ def _is_cut(short: str, word: str) -> bool:
         return False
     if word.startswith(short):
         return len(short) > 3 and short[-1] not in _VOWELS  # three letters are a word as often as a beginning: out, pro, per
+    if word[-1] != short[-1] or not _in_order(short, word):
+        return False
     vowels = sum(ch in _VOWELS for ch in short[1:])
-    return not vowels and word[-1] == short[-1] and _in_order(short, word)
+    return not vowels or (word[:2] == short[:2] and len(short) > 4 and 2 * len(short) > len(word))
 
 
 def _in_order(short: str, word: str) -> bool:

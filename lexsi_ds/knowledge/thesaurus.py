@@ -30,7 +30,7 @@ ROW_SYNONYMS: dict[str, tuple[str, ...]] = {
     "house": ("home",), "home": ("house",), "apartment": ("flat",), "flat": ("apartment",), "property": ("home", "listing"),
     "track": ("song",), "song": ("track",), "item": ("product",), "product": ("item", "article"), "movie": ("film",),
     "film": ("movie",), "car": ("vehicle", "automobile"), "vehicle": ("car",), "shipment": ("delivery", "consignment"),
-    "delivery": ("shipment",), "trip": ("ride", "journey"), "ride": ("trip",), "booking": ("reservation",),
+    "delivery": ("shipment",), "trip": ("journey",), "ride": ("trip",), "listing": ("property",), "booking": ("reservation",),
     "reservation": ("booking",), "teacher": ("instructor",), "instructor": ("teacher",), "doctor": ("physician",),
     "physician": ("doctor",), "student": ("pupil",), "pupil": ("student",), "holder": ("policyholder", "policy holder"),
     "reading": ("measurement",), "measurement": ("reading",), "supplier": ("vendor",), "vendor": ("supplier",),

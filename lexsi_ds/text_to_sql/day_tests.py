@@ -41,6 +41,8 @@ def days(r: Resolver, ask: FilterAsk) -> Predicate:
         if year is not None:
             return _years(r, ask, year, r.scope.own(year.name))
         column, ref = time_column(r, ask.text, filtering=True)
+        if is_year_number(column):
+            return _years(r, ask, column, ref)
     r.note(ask.text, f"{column.table}.{column.name} {span.text}")
     if span.relative:
         r.scope.said.append(f"counted back from the latest date in the data: {span.text}")

@@ -35,7 +35,8 @@ def negated(word: str, lexicon: Lexicon) -> tuple[str, tuple[Sense, ...]] | None
         rest = word.removeprefix(prefix).lstrip("-")
         if rest == word or len(rest) < 4:
             continue
-        found = tuple(s for s in lexicon.senses((singular(rest),)) or lexicon.senses((rest,)) if s.kind in ("value", "segment", "verb"))
+        senses = lexicon.senses((singular(rest),)) or lexicon.senses((rest,))
+        found = tuple(s for s in senses if s.kind in ("value", "segment", "verb"))
         if found:
             return rest, found
     return None

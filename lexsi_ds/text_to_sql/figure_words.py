@@ -19,7 +19,18 @@ _ASKED = frozenset({"give me", "tell me"})
 
 def told_of_figures(items: list[Item], lexicon: Lexicon) -> list[Item]:
     """The items, with those words settled."""
-    return _totalled(_counted(_numbered(items, lexicon), lexicon), lexicon)
+    return _totalled(_counted(_numbered(_columns_of(items), lexicon), lexicon), lexicon)
+
+
+def _columns_of(items: list[Item]) -> list[Item]:
+    """ "by station city": behind the rows that have it a column's name is that column, though another has such a value."""
+    out: list[Item] = []
+    for n, item in enumerate(items):
+        rows = {s.table for s in items[n - 1].of("entity", "role")} if n and items[n - 1].kind == "sense" else set()
+        grouped = n > 1 and items[n - 2].kind in ("by", "each")
+        own = tuple(s for s in item.of("column") if s.table in rows)
+        out.append(replace(item, senses=own) if grouped and own and item.of("value") else item)
+    return out
 
 
 def _counted(items: list[Item], lexicon: Lexicon) -> list[Item]:

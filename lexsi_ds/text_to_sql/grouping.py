@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lexsi_ds.knowledge.model import ColumnModel
 from lexsi_ds.text_to_sql import bosses, day_tests, ranking, tops
 from lexsi_ds.text_to_sql.doubt import NotUnderstood
 from lexsi_ds.text_to_sql.draft import GroupAsk
-from lexsi_ds.text_to_sql.logical import Dimension
+from lexsi_ds.text_to_sql.logical import Dimension, Ref
 from lexsi_ds.text_to_sql.tagger import Item
 from lexsi_ds.text_to_sql.wording import slug
 
@@ -89,6 +90,8 @@ def _group(r: Resolver, ask: GroupAsk) -> list[Dimension]:
         return [_banded(r, ask, ask.target)]
     if ask.grain is not None:
         column, ref = r.column_of(ask.target, ask.of)
+        if day_tests.is_year_number(column):
+            return [_year_dimension(r, ask, column, ref)]
         r.note(ask.text or ask.target.text, f"{ask.grain} of {column.table}.{column.name}")
         return [Dimension(ref=ref, name=slug(ask.grain), label=f"{ask.grain} of {column.label}", grain=ask.grain)]
     entity = ask.target.of("entity")
@@ -145,18 +148,26 @@ def _entity_dimensions(r: Resolver, item: Item, of: Item | None) -> list[Dimensi
 def _time_dimension(r: Resolver, ask: GroupAsk) -> Dimension:
     dated = [f.column for f in r.draft.filters if f.kind == "days" and f.column is not None]
     year = day_tests.only_year(r)
-    if year is not None and ask.grain in ("year", "decade"):
-        r.note(ask.text, f"{ask.grain} of {year.table}.{year.name}")
-        step = 10 if ask.grain == "decade" else None
-        label = f"decade of {year.label}" if step else year.label
-        return Dimension(ref=r.scope.own(year.name), name=ask.grain, label=label, step=step)
-    if len({d.text for d in dated}) == 1 and not r.draft.verbs:
+    if year is not None:
+        column = (year, r.scope.own(year.name))
+    elif len({d.text for d in dated}) == 1 and not r.draft.verbs:
         column = r.column_of(dated[0])
     else:
         column = day_tests.time_column(r, ask.text)
-    if column[0].role != "time":
+    if column[0].role != "time" and not day_tests.is_year_number(column[0]):
         column = day_tests.time_column(r, ask.text)
+    if day_tests.is_year_number(column[0]):
+        return _year_dimension(r, ask, *column)
     r.note(ask.text, f"{ask.grain} of {column[0].table}.{column[0].name}")
     return Dimension(
         ref=column[1], name=slug(ask.grain or "day"), label=f"{ask.grain} of {column[0].label}", grain=ask.grain
     )
+
+
+def _year_dimension(r: Resolver, ask: GroupAsk, column: ColumnModel, ref: Ref) -> Dimension:
+    """Years kept as numbers, each or by tens; they have no months."""
+    if ask.grain not in ("year", "decade"):
+        raise NotUnderstood((ask.text,), f"{column.label} holds years only")
+    r.note(ask.text, f"{ask.grain} of {column.table}.{column.name}")
+    step = 10 if ask.grain == "decade" else None
+    return Dimension(ref=ref, name=ask.grain, label=f"decade of {column.label}" if step else column.label, step=step)

@@ -101,13 +101,15 @@ class Lexicon:
     def _add_short_names(self) -> None:
         """Short names of columns, where nothing else is called so and one column of its table is."""
         offered: dict[str, dict[str, list[ColumnModel]]] = {}
+        named = {" ".join(c.label.split()[:-1]) for c in self.model.columns if c.label.split()[-1:] == ["name"]}
         for column in self.model.columns:
             if not (column.masked or column.role == "key" or column.described):
                 for text in short_names(tuple(column.label.split())):
                     offered.setdefault(text, {}).setdefault(column.table, []).append(column)
         for text, tables in offered.items():
             words = phrase(text)
-            known = any(s.kind not in ("outcome", "rows", "pay") for s in (*self.senses(words), *self.senses(tuple(text.split()))))
+            idle = ("outcome", "rows", "pay", *(("value",) if text in named else ()))
+            known = any(s.kind not in idle for s in (*self.senses(words), *self.senses(tuple(text.split()))))
             if known or words in CUES or (len(words) == 1 and words[0] in STOP_WORDS) or any(len(c) > 1 for c in tables.values()):
                 continue
             for column in (c[0] for c in tables.values()):
@@ -125,6 +127,11 @@ class Lexicon:
         """Whether the figures of a column may be added up."""
         column = self.model.column(sense.table, sense.column)
         return column is not None and column.additive
+
+    def counts_things(self, sense: Sense) -> bool:
+        """Whether a column holds how many of something each row has: an award count, a number of pages."""
+        words = sense.label.split()
+        return self.is_additive(sense) and len(words) > 1 and (words[-1] == "count" or words[0] == "number")
 
     def is_sort(self, word: str) -> bool:
         """Whether a word is a value of a column of a few, and not what rows are called."""

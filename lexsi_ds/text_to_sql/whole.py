@@ -61,9 +61,14 @@ _BACK = 10
 _NEVER_ADDED = of_words("year latitude longitude temperature humidity percent percentage ratio rate")
 
 
+_SORTS = of_words("type class category group kind level status state flag label amount")
+"""What a column is of its rows' sort: the different ones of it are not the things themselves."""
+
+
 def check_sums(r: Resolver) -> None:
     """Years, rates and the prices of one piece add up to nothing; the total that is meant is another figure."""
     for ask in r.draft.measures:
+        _check_sort(r, ask)
         if ask.fn != "sum" or ask.target is None or ask.target.of("metric", "entity"):
             continue
         columns = [r.names.column(s.table, s.column) for s in ask.target.of("column")]
@@ -71,6 +76,16 @@ def check_sums(r: Resolver) -> None:
         pieces = [c for c in columns if not c.described and c.label == "unit price" and "unit" not in ask.target.text.casefold()]
         if columns and len(levels) + len(pieces) == len(columns):
             raise NotUnderstood((ask.cue, ask.target.text), f"a sum of {columns[0].label} says nothing")
+
+
+def _check_sort(r: Resolver, ask: MeasureAsk) -> None:
+    """ "how many properties": a property type is no property."""
+    if ask.fn != "count" or ask.target is None or ask.target.of("entity", "role") or not ask.target.of("column"):
+        return
+    labels = [r.names.column(s.table, s.column).label.split() for s in ask.target.of("column") if not s.strong]
+    short = [words for words in labels if words[-1] in _SORTS and words[-1] not in ask.target.text.casefold()]
+    if short and len(short) == len(ask.target.of("column")):
+        raise NotUnderstood((ask.target.text,), f"{' '.join(short[0])} is what sort they are, and they are not counted by it")
 
 
 def check_leftovers(r: Resolver, measures: list[Measure], dimensions: list[Dimension]) -> None:

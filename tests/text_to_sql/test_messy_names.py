@@ -168,3 +168,40 @@ def test_rows_that_those_counted_do_not_point_to_stop_it(air: Asked) -> None:
 def test_who_is_at_the_end_of_a_value_is_a_row(club: Asked) -> None:
     wanted = club.source.rows("SELECT MbrID FROM members WHERE Gndr = 'F' ORDER BY HeightCm DESC LIMIT 1")
     assert club.answer("tallest woman")[0][0] == wanted[0][0]
+
+
+RENTAL = {
+    "STATION": "SELECT n AS STN_ID, 'Station ' || n AS STN_NM, ['Oslo', 'Bergen'][n % 2 + 1] AS CITY_NM, 5 + n AS DOCK_CNT"
+    " FROM range(1, 21) AS t(n)",
+    "TRIP": "SELECT n AS TRIP_ID, n % 20 + 1 AS STN_ID, ['city', 'cargo'][n % 2 + 1] AS BIKE_TYP, n % 3 = 0 AS NoShow,"
+    " CASE WHEN n % 4 > 0 THEN 1990 + n % 30 END AS built FROM range(1, 121) AS t(n)",
+}
+
+
+@pytest.fixture(scope="module")
+def rental(tmp_path_factory: pytest.TempPathFactory) -> Asked:
+    return asked(tmp_path_factory.mktemp("rental"), RENTAL)
+
+
+def test_a_no_show_is_not_a_number(rental: Asked) -> None:
+    assert rental.number("number of no shows") == 40
+
+
+def test_what_a_column_counts_is_added_up(rental: Asked) -> None:
+    assert rental.number("how many docks are there") == sum(5 + n for n in range(1, 21))
+
+
+def test_a_column_keeps_its_name_though_another_has_such_a_value(rental: Asked) -> None:
+    assert sorted((r[0], r[-1]) for r in rental.answer("stations by city")) == [("Bergen", 10), ("Oslo", 10)]
+    reading = rental.read("trips by station city")
+    assert not isinstance(reading, Analytic) or "bike type" not in reading.reading
+
+
+def test_sorts_of_things_are_not_counted_as_the_things(rental: Asked) -> None:
+    assert not isinstance(rental.read("how many bikes are there"), Analytic)
+    assert len(rental.answer("trips by bike type")) == 2
+
+
+def test_years_have_no_months(rental: Asked) -> None:
+    assert len(rental.answer("trips per decade built")) == 4  # three decades, and those without a year
+    assert not isinstance(rental.read("trips by month built"), Analytic)
