@@ -69,6 +69,8 @@ def glossed(tagged: Tagged) -> Tagged:
             while k < len(items) and items[k].kind in ("unknown", "mark" if items[k].text == "-" else "unknown") and k < n + 4:
                 items[k] = replace(items[k], kind="name")
                 k += 1
+        if item.kind == "unknown" and item.text.isdigit():
+            items[n] = replace(item, kind="number", value=float(item.text))  # a number in quotes is one
         if n == 0 and item.kind == "unknown" and item.words == ("now",):
             items[n] = replace(item, kind="stop")
         noise = item.kind == "unknown" and item.words and item.words[0] in _NOISE and n > 0

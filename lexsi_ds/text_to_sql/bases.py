@@ -78,8 +78,9 @@ def _of_counted(r: Resolver) -> str | None:
     tables = (
         {s.table for s in counted.of("value", "segment")} if counted is not None and r.draft.pending else set()
     )
-    if counted is not None and any(0 <= e.start - counted.end <= 2 for e in r.draft.entities):
-        return None
+    behind = [e for e in r.draft.entities if counted is not None and 0 <= e.start - counted.end <= 2]
+    if behind:
+        return entity_table(r, behind[0]) if len(r.draft.entities) > 1 else None
     return next(iter(tables)) if len(tables) == 1 else None
 
 

@@ -6,10 +6,12 @@ A clause that does not fit takes nothing; it never takes a word and drops it.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lexsi_ds.text_to_sql import units
 from lexsi_ds.text_to_sql.draft import FilterAsk, GroupAsk, HavingAsk
+from lexsi_ds.text_to_sql.lexicon import Sense
 from lexsi_ds.text_to_sql.rules import is_late
 from lexsi_ds.text_to_sql.tagger import Item
 from lexsi_ds.text_to_sql.tokens import SCALES
@@ -201,23 +203,32 @@ def _is_unit(parser: Parser, i: int) -> bool:
 def _plain_number(parser: Parser, i: int) -> int:
     """ "grade 10", "3 bedrooms", "loan 5314": equality with a column or the key beside the number."""
     at = i + 1
+    if parser.kind(at) in ("with", "rank") and parser.kind(at + 1) == "id":
+        at += 1  # "the client with the id 3541"
     while parser.kind(at) == "id" or (parser.kind(at) == "count" and parser.items[at].text.casefold() in ("number", "no", "nr")):
         at += 1
     if parser.is_named(i, "entity") and parser.kind(at) in ("number", "date") and parser.kind(at + 1) not in _POSTFIX:
         entity, key = parser.items[i], parser.items[at]
         if key.value is not None and not _is_top(parser, i):
+            looked_up = parser.draft.columns and not parser.draft.entities
+            if looked_up and not parser.draft.measures and not parser.draft.order and parser.kind(i - 1) in ("of", "with"):
+                parser.draft.entities.insert(0, entity)  # "region of client 3541": it is the client that is looked up
             parser.draft.filters.append(
                 FilterAsk("key", (entity,), numbers=(key.value,), text=f"{entity.text} {key.text}")
             )
             return at + 1
     if parser.is_named(i, "column") and parser.kind(i + 1) == "number" and parser.kind(i + 2) not in (*_POSTFIX,):
         column, number, stop = parser.items[i], parser.items[i + 1], i + 2
+        if number.value is not None and all(s.role == "key" for s in column.of("column")) and not column.of("entity"):
+            return _key(parser, column, number, stop)
     elif (
         parser.kind(i) == "number"
         and parser.is_named(i + 1, "column")
         and parser.kind(i - 1) in ("with", "of", "be", "in")
     ):
         column, number, stop = parser.items[i + 1], parser.items[i], i + 2
+    elif parser.kind(i - 1) == "with" and parser.is_named(i, "column") and _reads(parser, i + 1, "of", "number"):
+        return _compared(parser, i, parser.items[i], "=", (parser.items[i + 2].value or 0.0,), i + 3)
     else:
         return i
     if number.value is None:
@@ -225,6 +236,20 @@ def _plain_number(parser: Parser, i: int) -> int:
     text = f"{column.text} {number.text}"
     parser.draft.filters.append(
         FilterAsk("compare", column=column, test="=", numbers=(number.value,), text=text, late=is_late(parser))
+    )
+    return stop
+
+
+def _reads(parser: Parser, i: int, *kinds: str) -> bool:
+    return all(parser.kind(i + n) == kind for n, kind in enumerate(kinds))
+
+
+def _key(parser: Parser, column: Item, number: Item, stop: int) -> int:
+    """ "loan id 4990": the row of that key."""
+    rows = replace(column, senses=tuple(Sense("entity", s.table) for s in column.of("column")))
+    parser.draft.entities.insert(0, rows)
+    parser.draft.filters.append(
+        FilterAsk("key", (rows,), numbers=(number.value or 0.0,), text=f"{column.text} {number.text}")
     )
     return stop
 

@@ -169,6 +169,8 @@ class Draft:
     limit: int | None = None
     which: Item | None = None
     lists: bool = False
+    who: bool = False
+    """Whether it begins with "who": then people are the answer."""
     everything: bool = False
     """Whether all that is known of the rows is asked for."""
     rows: bool = False

@@ -26,6 +26,7 @@ def which(parser: Parser, i: int) -> int:
         grain = GRAINS.get(parser.items[stop].words[0])
         parser.draft.groups.append(GroupAsk(None, grain, text=parser.items[stop].text))  # type: ignore[arg-type]
         return stop + 1
+    parser.draft.who = parser.draft.who or (i == 0 and parser.items[i].words[0] == "who")
     chooses = bool({"which", "what"} & set(parser.items[i].words))
     parser.draft.rows = parser.draft.rows or parser.items[i].words[0] == "who"
     if (
@@ -125,6 +126,8 @@ def glue(parser: Parser, i: int) -> int:
         draft.everything = draft.everything or "everything" in parser.items[i].words
     if kind == "with" and parser.items[i].words[0] == "who":
         draft.rows = True
+    if kind == "from" and i + 1 == len(parser.said()) and (draft.columns or draft.which):
+        return i + 1  # "which region is this client from"
     if kind == "id":
         draft.ids.append(parser.items[i].text)
         return i + 1

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lexsi_ds.knowledge.model import ColumnModel, TableModel
 from lexsi_ds.knowledge.words import stem
 from lexsi_ds.text_to_sql import bosses, firsts
-from lexsi_ds.text_to_sql.amounts import main_measure, only_amount
+from lexsi_ds.text_to_sql.amounts import is_person, main_measure, only_amount
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import Draft, OrderAsk
 from lexsi_ds.text_to_sql.lexicon import is_length
@@ -107,6 +107,9 @@ def _sorts_itself(r: Resolver, dimension: Dimension) -> bool:
 def order_rows(r: Resolver) -> tuple[list[Order], int | None, bool, list[Dimension]]:
     """A list of rows of the base table."""
     draft, table = r.draft, r.model.table(r.base)
+    named = any(c.role == "text" and c.name in table.names for c in r.model.of_table(r.base))
+    if draft.who and not (is_person(table) or named or draft.columns or draft.roles or draft.bosses):
+        raise NotUnderstood(("who",), f"{table.plural} are no people")
     if any(o.fn not in (None, "count") for o in draft.order):
         words = tuple(o.target.text for o in draft.order if o.target is not None)
         raise NotUnderstood(words, "there are no groups to take that figure of")
@@ -139,6 +142,7 @@ def order_rows(r: Resolver) -> tuple[list[Order], int | None, bool, list[Dimensi
     for item in draft.columns:
         shown.append(r.column_of(item))
         r.note(item.text, f"{shown[-1][0].table}.{shown[-1][0].name}")
+    shown += _looked_up(r)
     others = [d for item in draft.bosses for d in bosses.dimensions(r, item)]
     orders: list[Order] = []
     ask = next((o for o in draft.order if o.target is not None), draft.order[0] if draft.order else None)
@@ -195,6 +199,21 @@ def show_beside(draft: Draft, names: Names) -> None:
         if columns and not ask.target.of("entity") and all(c.role == "measure" for c in columns):
             draft.measures.remove(ask)
             draft.columns.append(ask.target)
+
+
+def _looked_up(r: Resolver) -> list[tuple[ColumnModel, Ref]]:
+    """ "district and region for loan 4990": what the rows named beside the one looked up are called."""
+    found: list[tuple[ColumnModel, Ref]] = []
+    if not any(f.kind == "key" and r.entity_table(f.items[0]) == r.base for f in r.draft.filters):
+        return found
+    for item in r.draft.entities:
+        table = r.model.table(r.entity_table(item)) if item.of("entity") else None
+        far = r.scope.distance(table.name) if table is not None else None
+        if table is None or table.name == r.base or far is None or far >= 10:
+            continue
+        for name in table.names or ((table.key,) if table.key else ()):
+            found.append((r.names.column(table.name, name), r.scope.ref(table.name, name, item)))
+    return found
 
 
 def finds_rows(r: Resolver) -> bool:

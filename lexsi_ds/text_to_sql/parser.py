@@ -60,6 +60,8 @@ def _settle(items: tuple[Item, ...]) -> tuple[Item, ...]:
             and following is not None
             and (following.kind == "sense" or following.kind == "count")
         ) or (_only_happens_to_be_a_value(item) and following is not None and following.kind in ("sense", *AGGREGATES))
+        if item.kind == "own" and not item.theirs:
+            item = replace(item, kind="with")  # "who own a card", and not "their own"
         if item.words == ("since",) and following is not None and following.kind == "date" and not _owns(out, item):
             item = Item("since", item.text, item.words, start=item.start, end=item.end)
         out.append(Item(item.cue or "", item.text, item.words, start=item.start, end=item.end) if as_cue else item)
