@@ -187,8 +187,8 @@ def test_an_exception_without_a_message_still_says_something(
 
     monkeypatch.setattr(application.engine, "train", empty)
     script = [
-        call("run_sql", sql="SELECT account_id, district_id FROM account", label="x"),
-        call("train_tabular_model", df_label="x", target_column="district_id"),
+        call("run_sql", sql="SELECT account_id, district_id, account_id % 2 AS weekly FROM account", label="x"),
+        call("train_tabular_model", df_label="x", target_column="weekly"),
     ]
     events, _, _ = play(application, demo_handle, tmp_path, "How many accounts?", script)
     assert not returned(events)[1].ok and "train_tabular_model failed" in returned(events)[1].summary
