@@ -8,7 +8,7 @@ from __future__ import annotations
 from lexsi_ds.knowledge.loose_names import short_names
 from lexsi_ds.knowledge.model import ColumnModel, SemanticModel
 from lexsi_ds.knowledge.values import ValueIndex
-from lexsi_ds.knowledge.words import fold, phrase, split_name, stem
+from lexsi_ds.knowledge.words import fold, of_words, phrase, split_name, stem
 from lexsi_ds.text_to_sql.cues import CUES, STOP_WORDS
 from lexsi_ds.text_to_sql.joins import via_of
 from lexsi_ds.text_to_sql.lengths import is_length as is_length
@@ -19,6 +19,7 @@ _PAST = {
     "written": "write", "spoken": "speak", "grown": "grow", "won": "win", "lost": "loss", "shipped": "ship", "spent": "spend",
 }  # fmt: skip
 """Participles that share no stem with the noun of what was done."""
+_ENDS = of_words("left end ended closed exit termination terminated resigned returned return finished retired expiry")
 _FORMS_OF = 3
 """Most words of a name that is also found by the stems of its words."""
 _ARTICLES = frozenset({"the", "a", "an"})
@@ -70,6 +71,9 @@ class Lexicon:
         self._add_deals()
         self._add_pay()
         self._add_short_names()
+        ends = (c for c in model.columns if c.role == "time" and c.nulls and set(c.label.split()) & _ENDS)
+        self.has_ends = any(True for _ in ends)
+        """Whether rows of some table have a day that they end on, and not all have ended."""
         self._stems = self._hints()
         self._forms = self._other_forms()
         self.longest = max((len(w) for w in self._senses), default=1)

@@ -31,6 +31,8 @@ from lexsi_ds.text_to_sql.lexicon import Lexicon, Sense
 from lexsi_ds.text_to_sql.tokens import Token, tokenise
 
 _SKIPPED = frozenset({"the", "a", "an", "our", "their", "its", "his", "her"})
+_LASTING = frozenset({"still", "currently", "now", "yet"})
+"""Words that leave out what has ended, where rows have a day that they end on."""
 _JOINERS = frozenset({"-", "/", "&", ".", "'", "’"})
 
 
@@ -125,7 +127,8 @@ def _item_at(
         return i + 1, make_item("number", tokens, i, i + 1, value=token.value)
     if token.kind == "mark":
         return i + 1, make_item("mark", tokens, i, i + 1)
-    if token.kind == "word" and token.word in STOP_WORDS and token.word not in NEVER_STOP:
+    lasting = token.word in _LASTING and lexicon.has_ends
+    if token.kind == "word" and token.word in STOP_WORDS and token.word not in NEVER_STOP and not lasting:
         return i + 1, make_item("stop", tokens, i, i + 1)
     hints = lexicon.hints(token.word) if token.kind == "word" else ()
     if hints:

@@ -205,3 +205,14 @@ def test_sorts_of_things_are_not_counted_as_the_things(rental: Asked) -> None:
 def test_years_have_no_months(rental: Asked) -> None:
     assert len(rental.answer("trips per decade built")) == 4  # three decades, and those without a year
     assert not isinstance(rental.read("trips by month built"), Analytic)
+
+
+def test_still_is_not_passed_over_where_rows_end(tmp_path) -> None:
+    select = (
+        "SELECT n AS employee_id, ['Sales', 'IT'][n % 2 + 1] AS dept_name,"
+        " CASE WHEN n % 3 = 0 THEN DATE '2024-01-01' END AS left_date FROM range(1, 31) AS t(n)"
+    )
+    staff = asked(tmp_path, {"employees": select})
+    assert staff.number("how many employees are in Sales") == 15
+    reading = staff.read("how many employees are still in Sales")
+    assert not isinstance(reading, Analytic) or staff.source.rows(reading.sql)[0][-1] == 10
