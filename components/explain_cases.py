@@ -15,7 +15,7 @@ import streamlit as st
 from components import explain_work, figures, session, tables
 from components.explain_asked import Asking
 from components.problems import careful
-from components.safe import flat
+from components.safe import flat, plain
 from lexsi_ds.errors import NotFound
 from lexsi_ds.services.case_orders import CaseOrders, OrderedCase
 
@@ -129,7 +129,7 @@ def bar(asking: Asking, found: Cases, case_id: str | None) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         orders = list(ORDERS) if asking.predictions_id is not None else ["error"]
         st.selectbox(
-            "Order", orders, key=session.CASE_ORDER, label_visibility="collapsed", width=122, persist_state="session",
+            "Order", orders, key=session.CASE_ORDER, label_visibility="collapsed", width=116, persist_state="session",
             format_func=lambda o: "By amount" if o == "risk" and asking.card.task.kind == "regression" else ORDERS[o],
         )  # fmt: skip
         names: dict[str | None, str] = {i: f"{noun} {i}, {said}" for i, said in found.top.items()}
@@ -141,10 +141,10 @@ def bar(asking: Asking, found: Cases, case_id: str | None) -> None:
             session.put(session.CASE_PICK, case_id)
             st.selectbox(
                 "Case", list(names), key=session.CASE_PICK, format_func=lambda i: flat(names.get(i, str(i)), 60),
-                label_visibility="collapsed", width=172, on_change=_pick,
+                label_visibility="collapsed", width=164, on_change=_pick,
             )  # fmt: skip
         st.text_input(
-            "Id", key=session.CASE_SEARCH, placeholder="Id", label_visibility="collapsed", width=84, on_change=_search
+            "Id", key=session.CASE_SEARCH, placeholder="Id", label_visibility="collapsed", width=76, on_change=_search
         )
 
 
@@ -165,7 +165,9 @@ def place_line(asking: Asking, found: Cases) -> str:
         if found.position is None:
             return f"Not among the first {figures.count(found.total)} {ORDERS[found.order].lower()}."
         of = "training rows, out of fold, worst first" if found.order == "error" else "scored, least sure first"
-        return f"{figures.count(found.position + 1)} of the first {figures.count(found.total)}: {of}."
+        said = list(found.top.values())[found.position] if found.position < len(found.top) else ""
+        note = f" {said[:1].upper()}{plain(said[1:], 120)}." if found.order == "error" and said else ""
+        return f"{figures.count(found.position + 1)} of the first {figures.count(found.total)}: {of}.{note}"
     if found.position is None:
         return f"Not among the {figures.counted(found.total, noun)} scored: it trained the model."
     if found.row is not None and found.row["segment"] == "apart":

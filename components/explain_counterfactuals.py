@@ -146,7 +146,9 @@ def _shown(asking: Asking, found: Counterfactuals) -> None:
     st.markdown(plain(found.sentence, 700))
     frame = pd.DataFrame(_lines(found, digits))
     key = session.wkey("counterfactuals", asking.card.id, found.case_id)
-    tables.show(frame, key=key, alt="Changes that the model judges otherwise")
+    widths = {"Way": 38, "Feature": 130, "Is": 62, "Would be": 72, "Prediction": 76}
+    settings = {name: st.column_config.TextColumn(name, width=width) for name, width in widths.items()}
+    tables.show(frame, key=key, alt="Changes that the model judges otherwise", settings=settings)
     for i, one in enumerate(found.found, 1):
         for doubt in one.doubts:
             st.caption(f":material/warning: Way {i}: {plain(doubt.sentence, 300)}")

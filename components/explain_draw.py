@@ -52,6 +52,7 @@ def chart(drawn: Chart, key: str, name: str) -> None:
 def selectable(drawn: Chart, key: str, name: str, mine: ExplorerState) -> None:
     """A figure whose points are cases: click one to open it, drag across several to make them the cohort."""
     key = session.wkey(key, mine.round)
+    drawn.figure.update_layout(dragmode="select")  # a drag that pans would look like a chart that lost its points
     st.plotly_chart(
         drawn.figure, theme=None, config=config(name), key=key, height=drawn.height, alt=drawn.alt,
         on_select=lambda: _selected(key, name, mine), selection_mode=("points", "box", "lasso"),

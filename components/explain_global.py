@@ -21,8 +21,9 @@ from lexsi_ds.explain.results import Basis, Dependence, ImportanceView, Interact
 from lexsi_ds.models.engine import GlobalExplanation
 
 TABS = ("Beeswarm", "Importance", "Dependence", "Interactions", "Effect")
-PAIRS = 6
-HEIGHT = TALL + 60
+PAIRS = 5
+HEIGHT = TALL + 150
+"""Of a tab: the feature or head, the figure, what is said below it."""
 
 
 def card(asking: Asking) -> None:
@@ -115,7 +116,7 @@ def _dependence(asking: Asking) -> None:
 
 
 def _interactions(asking: Asking) -> None:
-    view: Interactions | None = asking.view("interactions", label="Interactions", height=HEIGHT)
+    view: Interactions | None = asking.view("interactions", label="Interactions", height=HEIGHT + PAIRS * 40)
     if view is None:
         return
     note = _basis(asking, view.basis)
@@ -132,16 +133,19 @@ def _interactions(asking: Asking) -> None:
         drawn.figure, theme=None, config=config("interactions"), key=key, height=drawn.height, alt=drawn.alt,
         on_select=lambda: _open_square(key), selection_mode="points",
     )  # fmt: skip
-    st.caption(
-        "Mean size of what two features do together, on the margin, whatever the scale. Open a pair, or click a square:"
-    )
+    unit = "in units of the outcome" if view.basis.scale == "value" else "in log-odds, whatever the scale above"
+    st.caption(f"Mean size of what two features do together, {unit}. Open a pair, or click a square:")
     with st.container(gap="xxsmall"):
         for i, pair in enumerate(view.pairs[:PAIRS]):
-            label = f"{plain(pair.first_label, 40)} with {plain(pair.second_label, 40)}, {pair.strength:,.3g}"
+            label = f"{plain(pair.first_label, 40)} with {plain(pair.second_label, 40)}, {_strength(pair.strength)}"
             st.button(
                 label, key=_key(asking, "pair", str(i)), type="tertiary", icon=":material/scatter_plot:", wrap=True,
                 on_click=_open, args=(pair.first,),
             )  # fmt: skip
+
+
+def _strength(value: float) -> str:
+    return figures.number(value, 0 if value >= 100 else 2 if value >= 0.1 else 4)
 
 
 def _effect(asking: Asking) -> None:

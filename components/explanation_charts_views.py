@@ -85,7 +85,7 @@ def dependence(view: Dependence, target: str, mode: str | None) -> Chart:
     figure.update_yaxes(title_text=scale_title(view.basis.scale, literal(target), view.basis.output), zeroline=True)
     if view.partner and _numeric(view.colour):
         low, high = _span(view.colour)
-        bar = {"title": {"text": literal(shortened(view.partner_label or "", 26)), "side": "right"}, "thickness": 10}
+        bar = _bar(shortened(view.partner_label or "", 26), p)
         figure.update_layout(
             coloraxis={"colorscale": colorscale(p.feature_value), "cmin": low, "cmax": high, "colorbar": bar}
         )
@@ -111,7 +111,7 @@ def interactions(view: Interactions, mode: str | None) -> Chart:
         marker={
             "symbol": "square", "size": max(8, min(26, 240 // max(1, n))), "color": part[rows, columns],
             "colorscale": colorscale(p.sequential), "cmin": 0, "cmax": max(1e-12, float(part[rows, columns].max(initial=0.0))),
-            "colorbar": {"thickness": 10, "title": {"text": _margin(view), "side": "right"}},
+            "colorbar": _bar(_margin(view), p),
             "line": {"width": 1, "color": p.grid},
         },
         hovertemplate="%{customdata[2]}<br>%{customdata[3]}<br>%{marker.color:,.3~g}<extra></extra>",
@@ -254,6 +254,14 @@ def _colours(view: Dependence, p: Palette) -> list[tuple[np.ndarray, dict[str, A
     found = [(words == w, {"color": p.categorical[i]}, str(w)) for i, w in enumerate(top)]
     rest = ~np.isin(words, top)
     return found + ([(rest, {"color": p.reference}, "other")] if rest.any() else [])
+
+
+def _bar(title: str, p: Palette) -> dict[str, Any]:
+    """A colour bar in the ink of the axes."""
+    ink = {"size": 12, "color": p.muted}
+    return {
+        "thickness": 10, "title": {"text": literal(title), "side": "right", "font": ink}, "tickfont": ink, "outlinewidth": 0,
+    }  # fmt: skip
 
 
 def _short(scale: str) -> str:

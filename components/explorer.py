@@ -22,7 +22,7 @@ from lexsi_ds.models.card import ModelCard
 from lexsi_ds.models.engine import CaseExplanation
 
 SCALES = {"probability": "Probability points", "log-odds": "Log-odds"}
-CASE_HEIGHT = TALL + 150
+CASE_HEIGHT = TALL + 220
 SIMILAR_HEIGHT = 230
 AHEAD = 2
 """Cases after the open one that are explained before anybody asks."""
@@ -195,10 +195,15 @@ def _similar_row(near: dict[str, Any], card: ModelCard) -> dict[str, Any]:
     return {
         task.entity_label.capitalize(): tables.as_id(near.get("entity")),
         "Outcome": outcome,
-        "Predicted" if task.kind == "regression" else "Probability": near.get("probability"),
+        "Predicted" if task.kind == "regression" else "Probability": _rounded(near.get("probability"), task.kind),
         **{str(k).replace("_", " ").capitalize(): _day(v) for k, v in display.items()},
         "Distance": near.get("distance"),
     }
+
+
+def _rounded(value: Any, kind: str) -> Any:
+    """An amount at the precision it deserves; a probability as it is."""
+    return float(f"{value:.4g}") if kind == "regression" and isinstance(value, float) else value
 
 
 def _day(value: Any) -> Any:

@@ -90,16 +90,17 @@ with guarded("XAI explorer"):
     if case is not None:
         if case.summary:
             st.markdown(safe_md(case.summary))
-        if asking.local:
-            what_if, different = st.columns(2, gap="medium")
-            with what_if, guarded("What if"):
-                explain_what_if.card(asking, case)
-            with different, guarded("What would have to be different"):
-                explain_counterfactuals.card(asking, case)
-        values, similar = st.columns(2, gap="medium")
+        values, others = st.columns(2, gap="medium")
         with values:
+            if asking.local:
+                with guarded("What if"):
+                    explain_what_if.card(asking, case)
             explorer.values_table(asking, case)
-        with similar, guarded("Similar cases"):
-            near = explorer.similar(asking, case.case_id)
-            if near is not None:
-                explorer.similar_table(asking, near, case.case_id)
+        with others:
+            if asking.local:
+                with guarded("What would have to be different"):
+                    explain_counterfactuals.card(asking, case)
+            with guarded("Similar cases"):
+                near = explorer.similar(asking, case.case_id)
+                if near is not None:
+                    explorer.similar_table(asking, near, case.case_id)

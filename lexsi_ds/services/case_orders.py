@@ -129,7 +129,7 @@ def _errors(card: ModelCard, frame: pd.DataFrame) -> np.ndarray:
 def _was(card: ModelCard, row: Any) -> str:
     task = card.task
     if task.kind == "regression":
-        return f"{float(row[MARGIN]):,.4g} said, {float(row[TARGET]):,.4g} was"
+        return f"{_amount(row[MARGIN])} said, {_amount(row[TARGET])} was"
     if task.kind == "multiclass":
         return f"{row[PREDICTION]} said, {task.classes[int(row[TARGET])]} was"
     return f"{float(row[PROBABILITY]):.2f}, was {task.target_label if row[TARGET] else 'no ' + task.target_label}"
@@ -139,4 +139,10 @@ def _band(card: ModelCard, row: Any) -> str:
     if card.task.kind == "multiclass":
         return f"{row['prediction']}, {float(row['probability']):.2f}"
     name = "prediction" if card.task.kind == "regression" else "probability"
-    return f"{float(row[name + '_low']):,.4g} to {float(row[name + '_high']):,.4g}"
+    return f"{_amount(row[name + '_low'])} to {_amount(row[name + '_high'])}"
+
+
+def _amount(value: Any) -> str:
+    """A number at the precision it needs."""
+    number = float(value)
+    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:,.3g}"
