@@ -1,14 +1,14 @@
-"""Model results on screen: header, figures beside the baseline's, and the tabs. Draws a card and pages of predictions."""
+"""Model results on screen: which model, its header, its features and its card. Draws a card; computes nothing."""
 
 from __future__ import annotations
 
 import contextlib
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from components import charts, figures, session
-from components.cards import draw_chart, mode
+from components import figures, session
 from components.problems import careful
 from components.safe import plain
 from components.tasks import features_table, left_out_table
@@ -16,23 +16,15 @@ from lexsi_ds.application import Application
 from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.errors import NotFound
 from lexsi_ds.ids import is_id
-from lexsi_ds.models.card import AnyMetrics, Interval, ModelCard
+from lexsi_ds.models.card import Interval, ModelCard, ShiftDriver
 from lexsi_ds.services.access import Actor
+from lexsi_ds.services.model_entry import WORDS, Entry
 
-METRICS: tuple[tuple[str, str, str], ...] = (
-    ("roc_auc", "ROC AUC", "Chance that a row with the outcome scores above a row without it. 0.5 is a coin."),
-    ("gini", "Gini", "2 AUC − 1. 0 is a coin, 1 is perfect."),
-    ("ks", "KS", "Largest gap between the score distributions of the two outcomes."),
-    (
-        "average_precision",
-        "Average precision",
-        "Mean precision over all thresholds; compare it with the share of the outcome.",
-    ),
-    ("brier", "Brier score", "Mean squared error of the probabilities. Lower is better."),
-    ("log_loss", "Log loss", "Mean surprise of the probabilities. Lower is better."),
-)
-LOWER_IS_BETTER = frozenset({"brier", "log_loss"})
-
+STATES: dict[str, tuple[str, Any]] = {
+    "draft": ("edit_note", "gray"), "validated": ("fact_check", "blue"),
+    "approved": ("verified", "green"), "retired": ("archive", "gray"),
+}
+"""Icon and colour of each state of the registry."""
 
 def wanted() -> str | None:
     """The model that the address names."""
@@ -59,18 +51,32 @@ def newest_version(app: Application, actor: Actor, card: ModelCard, handle: Data
     return next((s.snapshot_number for s in app.catalog.sources(actor) if s.id == card.source_id), None)
 
 
-def header(card: ModelCard, newest: int | None) -> None:
-    """What the model predicts, and on which data it stands."""
+def entry(app: Application, actor: Actor, card: ModelCard) -> Entry | None:
+    """Where the model stands in the registry; None for one that no person entered."""
+    with contextlib.suppress(NotFound):
+        return app.registry.entry(actor, card.id)
+    return None
+
+
+def header(card: ModelCard, entry: Entry | None, newest: int | None) -> None:
+    """What the model predicts, where it stands, and on which data."""
     task = card.task
-    st.markdown(
-        f"{plain(task.target_label[:1].upper() + task.target_label[1:])} means {plain(task.positive_meaning)}. "
-        f"Known: {plain(task.known_meaning)}. Unknown: {plain(task.unknown_meaning)}."
-    )
+    target = plain(task.target_label[:1].upper() + task.target_label[1:])
+    meaning = plain(task.positive_meaning)
+    means = f"{target} means {meaning}" if task.kind == "binary" else f"Predicts {meaning}"
+    st.markdown(f"{means}. Known: {plain(task.known_meaning)}. Unknown: {plain(task.unknown_meaning)}.")
     with st.container(horizontal=True, gap="xsmall"):
+        if entry is not None:
+            icon, colour = STATES[entry.state]
+            st.badge(WORDS[entry.state], color=colour, icon=f":material/{icon}:")
         where = ", Lexsi platform" if card.engine == "lexsi" else ""
         st.badge(f"{plain(card.model_type)}, {plain(card.name)}{where}", color="gray", icon=":material/model_training:")
         st.badge(f"{plain(card.source_name)}, version {card.snapshot_number}", color="gray", icon=":material/dataset:")
-        if newest and newest > card.snapshot_number:
+        stale = entry.stale if entry is not None else None
+        if stale is not None:
+            said = f"Stale: {plain(', '.join(stale.tables[:3]), 60)} changed since version {stale.trained_on}"
+            st.badge(said, color="yellow", icon=":material/history:")
+        elif entry is None and newest and newest > card.snapshot_number:
             said = f"Stale: made from version {card.snapshot_number}, version {newest} is there"
             st.badge(said, color="yellow", icon=":material/history:")
 
@@ -102,58 +108,18 @@ def picker(app: Application, actor: Actor, card: ModelCard) -> None:
 def _pick() -> None:
     st.query_params["model"] = session.read(session.MODEL_PICK)
     session.held().model_id = session.read(session.MODEL_PICK)
-    session.forget(session.PREDICTION_SEARCH, session.PREDICTION_PAGE, session.PREDICTION_SEGMENT)
-
-
-def metric_row(card: ModelCard) -> None:
-    """Six figures, each with its interval and its distance to the other candidate."""
-    chosen, other = card.chosen, next((c for c in card.candidates if not c.chosen), None)
-    halves = st.grid(2, min_column_width=440)
-    for half in (METRICS[:3], METRICS[3:]):
-        with halves.cell(), st.grid(3, min_column_width=120):
-            for name, label, meaning in (figure for figure in half if hasattr(chosen.metrics, figure[0])):
-                _metric(name, label, meaning, chosen.metrics, other.metrics if other else None)
-    beside = f" Gray: difference to {plain(other.model_type)} on the same folds." if other else ""
-    st.caption(
-        f"Out of fold, {card.folds} folds, {figures.counted(card.repeats, 'repeat')}. Interval: 95%, bootstrap over "
-        f"{figures.count(card.rows)} rows, {figures.share(card.positives, card.rows)} {plain(card.task.target_label)}.{beside}"
+    session.forget(
+        session.PREDICTION_SEARCH, session.PREDICTION_PAGE, session.PREDICTION_SEGMENT, session.PREDICTION_SORT,
+        session.PREDICTION_SET, session.MODEL_TAB,
     )
-    st.caption(plain(card.why_chosen, 500))
-    if card.warnings:
-        st.warning("  \n".join(plain(warning, 400) for warning in card.warnings), icon=":material/warning:")
-
-
-def _metric(name: str, label: str, meaning: str, chosen: AnyMetrics, other: AnyMetrics | None) -> None:
-    figure: Interval = getattr(chosen, name)
-    digits = 3 if name == "brier" else 2
-    delta = figures.signed(figure.value - getattr(other, name).value, digits) if other else None
-    st.metric(
-        label,
-        figures.number(figure.value, digits),
-        delta=delta,
-        delta_description=figures.interval(figure, digits),
-        delta_color="gray",
-        delta_arrow="off",
-        border=True,
-        help=meaning,
-        height="stretch",
-    )
-
-
-def performance(card: ModelCard) -> None:
-    """ROC with its band, calibration beside it."""
-    left, right = st.columns(2, gap="medium")
-    with left:
-        st.markdown(f"**ROC** :gray[out of fold, {figures.counted(card.rows, 'row')}]")
-        draw_chart(charts.roc(card, mode()), session.wkey("roc", card.id))
-    with right:
-        st.markdown(f"**Calibration** :gray[{figures.counted(len(card.chosen.calibration), 'bin')}, 95% interval]")
-        draw_chart(charts.calibration(card, mode()), session.wkey("calibration", card.id))
 
 
 def features(card: ModelCard) -> None:
-    """Definitions and missing shares; then what was left out."""
-    st.markdown(f"**Features** :gray[{len(card.features)}, every one known before the cut-off]")
+    """Definitions, missing shares, how much each matters and whether scored rows differ in it; then what was left out."""
+    known = "every one known before the cut-off" if card.task.cutoff_column else "no date proves when each was known"
+    st.markdown(f"**Features** :gray[{len(card.features)}, {known}]")
+    drops = {i.feature: i.drop for i in card.importance}
+    drivers = {d.feature: d for d in card.comparability.drivers} if card.comparability else {}
     frame = pd.DataFrame(
         [
             {
@@ -164,6 +130,8 @@ def features(card: ModelCard) -> None:
                 "Distinct": f.distinct,
                 "Definition": f.feature.expression,
             }
+            | ({f"{card.chosen.main_name} lost when shuffled": _drop(drops.get(f.feature.name))} if drops else {})
+            | ({"Known against scored": _drift(drivers.get(f.feature.name))} if drivers else {})
             for f in card.features
         ]
     )
@@ -173,6 +141,14 @@ def features(card: ModelCard) -> None:
         left_out_table(card.left_out, session.wkey("left", card.id))
     else:
         st.caption("Nothing was left out.")
+
+
+def _drop(drop: Interval | None) -> str:
+    return "" if drop is None else f"{figures.number(drop.value, 3)} ({figures.interval(drop, 3)})"
+
+
+def _drift(driver: ShiftDriver | None) -> str:
+    return "" if driver is None else f"known {driver.known}, scored {driver.scored} (AUC {figures.number(driver.auc)})"
 
 
 def document(card: ModelCard) -> None:

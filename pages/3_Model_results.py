@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import model, predictions, session
+from components import model, model_figures, model_performance, predictions, session
 from components.empty import first_start, not_found, teach
 from components.frame import bootstrap
 from components.problems import guarded
 from components.registry import page
 from components.safe import plain
-from components.tasks import task_card
 
 frame = bootstrap("models")
 app, actor, handle = frame.app, frame.actor, frame.handle
@@ -40,13 +39,14 @@ with guarded("Model results"):
         model.picker(app, actor, card)
         if st.button("Open in explorer", type="primary", icon=page("explorer").icon, key="models-explore"):
             st.switch_page(page("explorer").path, query_params={"model": card.id})
-    model.header(card, model.newest_version(app, actor, card, handle))
-    model.metric_row(card)
+    entry = model.entry(app, actor, card)
+    model.header(card, entry, model.newest_version(app, actor, card, handle))
+    model_figures.headlines(card)
+    model_figures.metric_row(card)
     performance, scored, features, document = st.tabs(TABS, key=session.MODEL_TAB, on_change="rerun")
     with performance, guarded("Performance"):
         if performance.open:
-            model.performance(card)
-            task_card(card.task, card.left_out, session.wkey("models", "task", card.id))
+            model_performance.draw(app, actor, card)
     with scored, guarded("Predictions"):
         if scored.open:
             predictions.draw(app, actor, card)

@@ -115,6 +115,9 @@ class FakeModels:
             raise NotFound("There is no such model.")
         return found
 
+    def ref(self, actor: Any, model_id: str) -> Any:
+        raise NotFound("Its files are not here.")
+
     def latest_predictions(self, actor: Any, model_id: str) -> Any:
         return SimpleNamespace(
             id=fx.PREDICTIONS,
@@ -401,6 +404,13 @@ class FakeViews:
         return b"loan_id,prediction\n1,0.5\n"
 
 
+class FakeRegistry:
+    """No model was entered."""
+
+    def entry(self, actor: Any, model_id: str) -> Any:
+        raise NotFound("There is no such model.")
+
+
 class FakeApplication:
     """What the pages use of the application."""
 
@@ -412,7 +422,7 @@ class FakeApplication:
             FakeFindings(empty=empty or not scripts),
         )
         self.background, self.settings = Background(), SimpleNamespace(llm_configured=False, home=home)
-        self.sql = FakeSql()
+        self.sql, self.registry = FakeSql(), FakeRegistry()
         self.artifacts, self.home = self.chats, home
         self.datasets, self.versions, self.connectors = FakeDatasets(), FakeVersions(), FakeConnectors()
         self.demo_task: Task | None = None
