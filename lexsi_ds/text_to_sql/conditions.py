@@ -8,7 +8,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lexsi_ds.knowledge.model import ColumnModel
-from lexsi_ds.text_to_sql import amounts, bosses, day_tests, elapsed_of, rivals_of, subqueries, units, value_tests
+from lexsi_ds.text_to_sql import (
+    amounts,
+    bosses,
+    day_tests,
+    elapsed_of,
+    filled,
+    rivals_of,
+    subqueries,
+    units,
+    value_tests,
+)
 from lexsi_ds.text_to_sql.doubt import NotUnderstood
 from lexsi_ds.text_to_sql.draft import FilterAsk
 from lexsi_ds.text_to_sql.joins import routes
@@ -91,7 +101,7 @@ def _predicates(r: Resolver, ask: FilterAsk) -> list[Predicate]:
     if ask.kind == "elapsed":
         return [elapsed_of.test(r, ask)]
     if ask.kind in ("filled", "done"):
-        return subqueries.filled_or_there(r, ask)
+        return filled.filled_or_there(r, ask)
     return [_compare(r, ask)]
 
 
