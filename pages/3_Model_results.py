@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import model, model_figures, model_performance, predictions, session
+from components import model, model_figures, model_tabs
 from components.empty import first_start, not_found, teach
 from components.frame import bootstrap
 from components.problems import guarded
@@ -13,7 +13,6 @@ from components.safe import plain
 
 frame = bootstrap("models")
 app, actor, handle = frame.app, frame.actor, frame.handle
-TABS = ["Performance", "Predictions", "Features", "Model card"]
 
 with guarded("Model results"):
     card = model.current(app, actor, handle.source_id if handle else None)
@@ -43,16 +42,4 @@ with guarded("Model results"):
     model.header(card, entry, model.newest_version(app, actor, card, handle))
     model_figures.headlines(card)
     model_figures.metric_row(card)
-    performance, scored, features, document = st.tabs(TABS, key=session.MODEL_TAB, on_change="rerun")
-    with performance, guarded("Performance"):
-        if performance.open:
-            model_performance.draw(app, actor, card)
-    with scored, guarded("Predictions"):
-        if scored.open:
-            predictions.draw(app, actor, card)
-    with features, guarded("Features"):
-        if features.open:
-            model.features(card)
-    with document, guarded("The model card"):
-        if document.open:
-            model.document(card)
+    model_tabs.draw(app, actor, card, entry)

@@ -15,6 +15,7 @@ import pyarrow as pa
 from lexsi_ds.data.handle import Value
 from lexsi_ds.errors import BadInput
 from lexsi_ds.models.bundle import PREDICTION, PROBABILITY, TARGET
+from lexsi_ds.models.threshold import threshold_by_rate
 from lexsi_ds.services.access import Actor
 from lexsi_ds.services.models import Models
 
@@ -65,6 +66,12 @@ def precision_recall(models: Models, actor: Actor, model_id: str, **_: Any) -> P
         rows=len(y), positives=int(y.sum()), threshold=tuple(ranked[ends].tolist()),
         recall=tuple((hits[ends] / max(1, y.sum())).tolist()), precision=tuple((hits[ends] / (ends + 1)).tolist()),
     )
+
+
+def threshold_for_rate(models: Models, actor: Actor, model_id: str, rate: float, **_: Any) -> float:
+    """The threshold that flags this share of the held-out rows and never more."""
+    kept = _columns(models.ref(actor, model_id).folder, PROBABILITY)
+    return threshold_by_rate(np.asarray(kept[PROBABILITY].to_numpy(zero_copy_only=False), dtype=float), rate).value
 
 
 def _columns(folder: Path, *names: str) -> pa.Table:
