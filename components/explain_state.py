@@ -120,6 +120,8 @@ def _read(text: str | None, known: Iterable[str]) -> tuple[Condition, ...]:
     for row in rows[:_MOST_CONDITIONS] if isinstance(rows, list) else ():
         if not isinstance(row, list) or len(row) != 3 or row[0] not in set(known):
             continue
+        if row[0] == PROBABILITY and (row[1] not in (">=", "<=") or not isinstance(row[2], int | float)):
+            continue
         try:
             found.append(
                 Condition(column=row[0], operator=row[1], value=tuple(row[2]) if isinstance(row[2], list) else row[2])

@@ -24,8 +24,8 @@ from lexsi_ds.models.engine import CaseExplanation
 SCALES = {"probability": "Probability points", "log-odds": "Log-odds"}
 CASE_HEIGHT = TALL + 220
 SIMILAR_HEIGHT = 230
-AHEAD = 2
-"""Cases after the open one that are explained before anybody asks."""
+AHEAD = 1
+"""Cases after the open one in the list that are explained before anybody asks, beside the previous and the next."""
 
 
 def scale_switch(card: ModelCard) -> str:
@@ -61,8 +61,8 @@ def explained(asking: Asking, case_id: str, found: Cases) -> CaseExplanation | N
         ids = list(found.top)
         at = ids.index(case_id) if case_id in ids else -1
         for ahead in dict.fromkeys(i for i in (found.following, found.previous, *ids[at + 1 : at + 1 + AHEAD]) if i):
-            key, work = _case_work(asking, ahead)
-            explain_work.board(asking.app).ask(key, "Cases next to it", work, asking.actor.id)
+            for key, work in (_case_work(asking, ahead), _similar_work(asking, ahead)):
+                explain_work.board(asking.app).ask(key, "Cases next to it", work, asking.actor.id)
     return case
 
 
@@ -79,12 +79,15 @@ def _case_work(asking: Asking, case_id: str) -> tuple[tuple[object, ...], Any]:
 
 def similar(asking: Asking, case_id: str) -> Sequence[dict[str, Any]] | None:
     """The nearest training rows when they are there; else their skeleton."""
+    key, work = _similar_work(asking, case_id)
+    return explain_work.view(asking.app, asking.actor, key, "Similar cases", work, height=SIMILAR_HEIGHT)
 
+
+def _similar_work(asking: Asking, case_id: str) -> tuple[tuple[object, ...], Any]:
     def work(*, cancel: Any, tell: Any) -> Sequence[dict[str, Any]]:
         return asking.app.similar_cases(asking.actor, asking.card.id, case_id)
 
-    key = (asking.card.id, asking.predictions_id or "training", "similar", case_id)
-    return explain_work.view(asking.app, asking.actor, key, "Similar cases", work, height=SIMILAR_HEIGHT)
+    return (asking.card.id, asking.predictions_id or "training", "similar", case_id), work
 
 
 def one_case(asking: Asking, case: CaseExplanation, found: Cases) -> None:

@@ -149,6 +149,9 @@ class FakeModels:
             rows = rows.sort_values(sort, ascending=not descending)
         return rows.iloc[offset : offset + limit].reset_index(drop=True), len(rows)
 
+    def predictions(self, actor: Any, predictions_id: str) -> Any:
+        return self.latest_predictions(actor, fx.MODEL)
+
     def predictions_csv(self, actor: Any, predictions_id: str) -> bytes:
         return self.rows.to_csv(index=False).encode()
 

@@ -14,6 +14,7 @@ import pytest
 
 from components import session
 from lexsi_ds.application import Application
+from lexsi_ds.services.case_orders import CaseOrders
 from lexsi_ds.settings import Settings
 from tests.app.conftest import settled, words
 
@@ -193,6 +194,60 @@ def test_the_explorer_explains_a_case_on_both_scales(app: Application, open_page
     assert all("Log-odds of" in str(chart.proto.spec) for chart in at.get("plotly_chart"))
     settled(at.button(key="explorer-next").click().run(timeout=120))
     assert "2 of " in words(at)
+
+
+def test_all_views_of_the_explorer_draw_on_a_real_model_and_a_cohort(app: Application, open_page, conversation: str) -> None:
+    at = open_page(app, "explorer", cohort='[["tenure", ">=", 30]]')
+    actor = app.person()
+    latest = app.models.latest_predictions(actor, app.models.list(actor)[0].id)
+    scored, _ = app.models.page(actor, latest.id, limit=latest.rows)
+    long = {row["customerID"] for row in _customers(app) if int(row["tenure"]) >= 30}
+    kept = int(scored[latest.entity_column].isin(long).sum())
+    assert f"{kept} customers" in words(at)
+    for tab in ("Importance", "Dependence", "Interactions", "Effect"):
+        at.session_state[session.OVERALL_TAB] = tab
+        settled(at.run(timeout=120))
+        assert not at.error, [e.value for e in at.error]
+        assert f"{kept} customers" in words(at), tab
+
+
+def test_a_what_if_and_a_counterfactual_are_the_models_own_answers(app: Application, open_page, conversation: str) -> None:
+    at = open_page(app, "explorer")
+    case = next(v for v in at.selectbox(key=session.CASE_PICK).options)
+    before = at.metric[0].value
+    contract = next(s for s in at.selectbox if s.key.startswith("explorer-move") and s.key.endswith("Contract"))
+    settled(contract.set_value("Two year").run(timeout=120))
+    assert case and float(at.metric[0].value) < float(before)
+    settled(at.button(key="explorer-counterfactuals").click().run(timeout=120))
+    assert not at.error
+    tables = [f.value for f in at.dataframe if "Would be" in f.value.columns]
+    assert not tables or all(float(p) < 0.5 for p in tables[0]["Prediction"])
+
+
+def test_the_order_by_error_is_that_of_the_out_of_fold_scores(app: Application, conversation: str) -> None:
+    actor = app.person()
+    card = app.models.list(actor)[0]
+    worst = CaseOrders(app.models).by_error(actor, card, limit=400)
+    assert len(worst) == card.rows
+    measures = [case.measure for case in worst]
+    assert measures == sorted(measures, reverse=True)
+    wrong = app.explanations.case(actor, card.id, worst[0].case_id).case
+    assert abs(wrong.prediction - measures[0]) < 0.01 or abs(1 - wrong.prediction - measures[0]) < 0.01
+
+
+def test_a_band_of_scores_holds_exactly_its_cases(app: Application, conversation: str) -> None:
+    actor = app.person()
+    latest = app.models.latest_predictions(actor, app.models.list(actor)[0].id)
+    rows, _ = app.models.page(actor, latest.id, limit=latest.rows)
+    low, high = (float(rows["probability"].quantile(q)) for q in (0.3, 0.8))
+    wanted = set(rows.loc[rows["probability"].between(low, high), latest.entity_column].astype(str))
+    assert set(CaseOrders(app.models).between(actor, latest.id, low, high)) == wanted
+    assert CaseOrders(app.models).between(actor, latest.id, 2.0, 3.0) == ()
+
+
+def _customers(app: Application) -> list[dict[str, str]]:
+    with (app.settings.home.parent / "customers.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def test_what_was_found_is_proposed_accepted_and_stays(app: Application, open_page, conversation: str) -> None:
