@@ -93,7 +93,7 @@ def _figures(card: ModelCard, found: ThresholdView) -> None:
     with st.grid(5, min_column_width=130):
         st.metric("Threshold", figures.number(min(1.0, at.threshold), 3), border=True, height="stretch",
                   delta=_from_best(found), delta_color="gray", delta_arrow="off")  # fmt: skip
-        st.metric("Flagged of held-out rows", f"{100 * at.flagged_share:.1f}%", border=True, height="stretch",
+        st.metric("Flagged", f"{100 * at.flagged_share:.1f}%", border=True, height="stretch",
                   delta=f"{figures.count(at.true_positive + at.false_positive)} of {figures.count(found.rows)}",
                   delta_color="gray", delta_arrow="off")  # fmt: skip
         _share("Precision", at.precision, "Share of the flagged that had the outcome.")
@@ -124,7 +124,7 @@ def _charts(card: ModelCard, found: ThresholdView, entry: Entry | None) -> None:
     saved = entry.threshold.value if entry and entry.threshold else None
     left, right = st.columns(2, gap="medium")
     with left:
-        st.markdown("**Cost along the threshold** :gray[band: 95% of the cheapest; dashed: saved]")
+        st.markdown("**Cost by threshold** :gray[band: 95% of the cheapest; dashed: saved]")
         draw_chart(model_charts.cost_curve(found, saved, mode()), session.wkey("decision", card.id, "cost"))
     with right:
         st.markdown("**Calibration** :gray[dashed: the threshold]")

@@ -118,6 +118,12 @@ class Held:
     help_open: bool = False
     follow_link: bool = True
     """The first draw of the findings page opens the segment of the finding that the address names."""
+    train_open: bool = False
+    """The form that trains a model is open."""
+    model_tasks: dict[str, str] = field(default_factory=dict)
+    """Work on models that this tab started, by what it is for: "train", or an act and a model's id."""
+    model_uploads: int = 0
+    """Part of the uploader's key on Model results: a new one drops the bytes of the old."""
     explorer: Any = None
     """The ExplorerState of the model that the explorer shows: its cohort and what-ifs, plain data."""
     editing_finding: tuple[str, int] | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import model, model_figures, model_tabs
+from components import model, model_figures, model_tabs, train_form
 from components.empty import first_start, not_found, teach
 from components.frame import bootstrap
 from components.problems import guarded
@@ -22,11 +22,14 @@ with guarded("Model results"):
         if model.wanted():
             not_found("This model is not there.", "It was deleted, or the link is not whole.")
         if not first_start(frame):
+            with st.container(horizontal=True):
+                train_form.button(app)
+            train_form.draw(app, actor, handle)
             teach(
                 frame,
                 "How good is a model, and who does it point at?",
-                "It needs a model. Ask in Chat which rows are likely to have an outcome; "
-                "the model that is trained for the answer opens here.",
+                "It needs a model. Train one here on a table, or ask in Chat which rows are likely to have an outcome; "
+                "the model opens here.",
                 "Ask for a prediction",
                 "chat",
             )
@@ -36,8 +39,10 @@ with guarded("Model results"):
         st.title(plain(card.task.title), anchor=False)
     with actions, st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
         model.picker(app, actor, card)
+        train_form.button(app)
         if st.button("Open in explorer", type="primary", icon=page("explorer").icon, key="models-explore"):
             st.switch_page(page("explorer").path, query_params={"model": card.id})
+    train_form.draw(app, actor, handle)
     entry = model.entry(app, actor, card)
     model.header(card, entry, model.newest_version(app, actor, card, handle))
     model_figures.headlines(card)

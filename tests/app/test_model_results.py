@@ -1,0 +1,156 @@
+"""Model results on the real application: every kind of model, decisions, training, new rows, the registry, fairness."""
+
+from __future__ import annotations
+
+import csv
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from components import session
+from lexsi_ds.application import Application
+from lexsi_ds.models.card import ModelCard
+from lexsi_ds.services.model_training import TrainRequest
+from lexsi_ds.settings import Settings
+from tests.app.conftest import settled, words
+
+pytestmark = pytest.mark.xdist_group("models-page")
+ROWS = 300
+HEAD = ["client", "tenure", "charge", "contract", "gender", "spent", "churn"]
+
+
+def write_clients(path: Path, rows: int = ROWS, seed: int = 7, first: int = 0) -> Path:
+    """Clients who leave more often when they pay much; what they spent follows charge and tenure."""
+    rng = np.random.default_rng(seed)
+    with path.open("w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(HEAD)
+        for i in range(rows):
+            tenure, charge = int(rng.integers(1, 72)), round(float(rng.uniform(20, 110)), 2)
+            contract = "month" if charge > 75 else "year" if tenure > 30 else "two"
+            contract = str(rng.choice(["month", "year", "two"])) if rng.random() < 0.2 else contract
+            churn = "Yes" if rng.random() < 0.05 + 0.6 * (charge > 70) else "No"
+            spent = round(tenure * charge * float(rng.uniform(0.8, 1.2)), 2)
+            out.writerow([f"K{first + i:04d}", tenure, charge, contract, rng.choice(["f", "m"]), spent, churn])
+    return path
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]:
+    home = tmp_path_factory.mktemp("models-page") / "home"
+    running = Application(Settings(home=home, sql_workers=1))
+    actor = running.person()
+    handle = running.catalog.import_source(actor, "files", "Clients", [write_clients(home.parent / "clients.csv")])
+    running.set_active_source(actor, handle.source_id)
+    running.catalog.mark_column(actor, handle.tables[0].dataset_id, "gender", protected=True)
+    yield running
+    running.close()
+
+
+def trained(app: Application, **asked: Any) -> ModelCard:
+    actor = app.person()
+    return app.training.train(actor, app.catalog.handle(actor, app.active_source(actor) or ""), TrainRequest(**asked))
+
+
+@pytest.fixture(scope="module")
+def churn(app: Application) -> ModelCard:
+    return trained(app, target="churn", model_type="Logistic", exclude=("spent",))
+
+
+@pytest.fixture(scope="module")
+def spent(app: Application) -> ModelCard:
+    return trained(app, target="spent", model_type="Linear", exclude=("churn",))
+
+
+@pytest.fixture(scope="module")
+def contract(app: Application) -> ModelCard:
+    return trained(app, target="contract", model_type="Logistic", exclude=("spent",))
+
+
+def tab(at: Any, name: str) -> Any:
+    at.session_state[session.MODEL_TAB] = name
+    return settled(at.run(timeout=120))
+
+
+def wait_for(app: Application, at: Any, name: str, kind: str) -> Any:
+    """The page, once the work that it started has ended."""
+    task = app.background.get(at.session_state["lexsi.held"].model_tasks[name])
+    until = time.monotonic() + 120
+    while task is not None and task.state == "running":
+        assert time.monotonic() < until, "the work did not end"
+        time.sleep(0.05)
+    assert task is not None and task.kind == kind
+    return settled(at.run(timeout=120))
+
+
+def test_an_empty_page_offers_a_form_that_trains(app: Application, open_page) -> None:
+    at = open_page(app, "models")
+    settled(at.button(key="models-train").click().run())
+    assert "Choose the column whose value is to be predicted" in words(at)
+    target = next(s for s in at.selectbox if s.label == "What to predict")
+    settled(target.set_value("churn").run(timeout=60))
+    assert "Yes or no: churn is Yes" in words(at).replace("*", "")
+    kind = next(s for s in at.selectbox if s.label == "Model type")
+    settled(kind.set_value("Logistic").run(timeout=60))
+    settled(at.button(key="train-go").click().run(timeout=60))
+    at = wait_for(app, at, "train", "train")
+    assert at.metric[0].label == "ROC AUC"
+    assert len(app.models.list(app.person())) == 1
+    app.delete_model(app.person(), app.models.list(app.person())[0].id)
+
+
+def test_the_form_says_why_a_target_cannot_be_predicted(app: Application, open_page) -> None:
+    at = open_page(app, "models")
+    settled(at.button(key="models-train").click().run())
+    settled(next(s for s in at.selectbox if s.label == "What to predict").set_value("client").run(timeout=60))
+    assert "300 different values" in words(at)
+    assert not [b for b in at.button if b.key == "train-go"]
+
+
+def test_a_class_shows_its_figures_and_curves(app: Application, open_page, churn: ModelCard) -> None:
+    at = open_page(app, "models", model=churn.id)
+    assert [m.label for m in at.metric] == ["ROC AUC", "Gini", "KS", "Average precision", "Brier score", "Log loss"]
+    assert "Draft" in words(at)
+    assert len(at.get("plotly_chart")) == 4
+
+
+def test_several_classes_show_their_confusion(app: Application, open_page, contract: ModelCard) -> None:
+    at = open_page(app, "models", model=contract.id)
+    assert [m.label for m in at.metric][:4] == ["ROC AUC", "Accuracy", "Balanced accuracy", "Macro F1"]
+    (chart,) = at.get("plotly_chart")
+    assert all(name in chart.proto.spec for name in ("month", "year", "two"))
+    assert at.dataframe[0].value["Rows"].sum() == ROWS
+
+
+def test_an_amount_shows_residuals_and_its_intervals(app: Application, open_page, spent: ModelCard) -> None:
+    at = open_page(app, "models", model=spent.id)
+    assert [m.label for m in at.metric] == ["R2", "RMSE", "Mean error", "Median error"]
+    assert len(at.get("plotly_chart")) == 2
+    assert "Intervals of predictions" in words(at)
+
+
+def test_a_threshold_by_cost_is_shown_and_saved_with_a_name(app: Application, open_page, churn: ModelCard) -> None:
+    at = tab(open_page(app, "models", model=churn.id), "Decision")
+    at.session_state[f"decision-{churn.id}-miss"] = 20.0
+    settled(at.run(timeout=60))
+    labels = [m.label for m in at.metric][6:]
+    assert labels == ["Threshold", "Flagged", "Precision", "Recall", "Cost of a row"]
+    with_outcome = at.dataframe[0].value.iloc[0]
+    assert with_outcome["Rows"] == churn.positives
+    settled(at.button(key=f"decision-{churn.id}-save").click().run(timeout=60))
+    saved = app.registry.entry(app.person(), churn.id).threshold
+    assert saved is not None and saved.cost_false_negative == 20.0
+    assert f"by cost (a false alarm 1, a miss 20), by {app.person().name}" in words(at)
+
+
+def test_a_share_to_flag_is_kept_to(app: Application, open_page, churn: ModelCard) -> None:
+    at = tab(open_page(app, "models", model=churn.id), "Decision")
+    at.session_state[f"decision-{churn.id}-way"] = "rate"
+    at.session_state[f"decision-{churn.id}-rate"] = 10.0
+    settled(at.run(timeout=60))
+    flagged = next(m for m in at.metric if m.label == "Flagged")
+    assert 5.0 < float(flagged.value.rstrip("%")) <= 10.0
