@@ -6,7 +6,8 @@ STUDIO = {
     "branches": "SELECT * FROM (VALUES (1, 'Harbour', 'Graz', 3000), (2, 'Station', 'Linz', 2000), (3, 'Hill', 'Graz', 500))"
     " AS t(branch_id, branch_name, city, residents)",
     "trainers": "SELECT n AS trainer_id, 'Trainer ' || n AS trainer_name, ['female', 'male'][n % 2 + 1] AS gender,"
-    " n % 3 + 1 AS branch_id, 20.0 + n AS hourly_rate, CASE WHEN n > 2 THEN n % 2 + 1 END AS supervisor_id FROM range(1, 9) AS t(n)",
+    " n % 3 + 1 AS branch_id, 20.0 + n AS hourly_rate, CASE WHEN n > 2 THEN n % 2 + 1 END AS supervisor_id"
+    " FROM range(1, 9) AS t(n)",
     "members": "SELECT n AS member_id, 'Member ' || n AS member_name, DATE '1960-01-01' + CAST(n * 400 AS INTEGER) AS birth_date,"
     " ['Graz', 'Linz', 'Wels'][n % 3 + 1] AS city, ['basic', 'plus', 'premium'][n % 3 + 1] AS plan,"
     " DATE '2021-01-01' + CAST(n AS INTEGER) AS joined_on, CASE WHEN n % 4 = 0 THEN DATE '2022-01-01' + CAST(n AS INTEGER) END"

@@ -1,4 +1,4 @@
-"""Questions on a studio with members, classes, bookings and payments: each gives what SQL written by hand gives, or is not answered.
+"""Questions on a studio with members, classes, bookings and payments: each gives what SQL by hand gives, or is not answered.
 
 Time between dates, ages, two things set against each other, differences, ratios, figures of the first rows, moving averages.
 """
@@ -74,7 +74,8 @@ RIGHT = [
      " FROM branches b GROUP BY 1"),
     # figures of the first rows, of groups, moving averages
     ("total of the five largest payments", "SELECT sum(amount) FROM (SELECT amount FROM payments ORDER BY 1 DESC LIMIT 5)"),
-    ("average capacity of the three smallest classes", "SELECT avg(capacity) FROM (SELECT capacity FROM classes ORDER BY 1 LIMIT 3)"),
+    ("average capacity of the three smallest classes",
+     "SELECT avg(capacity) FROM (SELECT capacity FROM classes ORDER BY 1 LIMIT 3)"),
     ("what share of the total amount do the top 10 members have",
      "SELECT 100.0 * sum(s) FILTER (r <= 10) / sum(s) FROM (SELECT sum(amount) AS s, row_number() OVER (ORDER BY sum(amount) DESC)"
      " AS r FROM payments GROUP BY member_id)"),
