@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from components import decision, model, model_credit, model_performance, predictions, session
+from components import decision, model, model_credit, model_performance, model_rows, predictions, session
 from components.problems import guarded
 from lexsi_ds.application import Application
 from lexsi_ds.models.card import ModelCard
@@ -33,6 +33,8 @@ def tabs(app: Application, actor: Actor, card: ModelCard, entry: Entry | None) -
     if card.task.kind == "binary" and local:
         parts["Decision"] = lambda: _decide(app, actor, card, entry)
     parts["Predictions"] = lambda: predictions.draw(app, actor, card)
+    if local:
+        parts["New data"] = lambda: model_rows.draw(app, actor, card)
     parts["Features"] = lambda: model.features(card)
     parts["Model card"] = lambda: model.document(card)
     return parts

@@ -9,21 +9,23 @@ import pandas as pd
 import streamlit as st
 
 from components import exports, figures, session, tables
+from components.model_rows import set_name
 from components.problems import careful
 from components.registry import page
 from components.safe import flat, plain
 from lexsi_ds.application import Application
 from lexsi_ds.models.card import ModelCard
 from lexsi_ds.services.access import Actor
+from lexsi_ds.services.models import PredictionSet
 
 PAGE_ROWS = 50
 
 
 def draw(app: Application, actor: Actor, card: ModelCard) -> None:
     """Every scored row: search, segment, order, pages from disk, download of all."""
-    latest = app.models.latest_predictions(actor, card.id)
+    latest = _chosen_set(app, actor, card)
     if latest is None:
-        st.info("This model has scored nothing yet. Ask in Chat who is likely to be next.", icon=":material/info:")
+        st.info("This model has scored nothing yet. Score a file in the tab New data, or ask in Chat.", icon=":material/info:")
         return
     noun = plain(card.task.entity_label)
     orders = _orders(card, latest.columns)
@@ -66,13 +68,26 @@ def draw(app: Application, actor: Actor, card: ModelCard) -> None:
     _pager(rows, total, number, order, noun)
 
 
+def _chosen_set(app: Application, actor: Actor, card: ModelCard) -> PredictionSet | None:
+    """The predictions to show: the newest, or the ones chosen where there are several."""
+    sets = {s.id: s for s in app.models.all_predictions(actor, card.id)}
+    if len(sets) < 2:
+        return next(iter(sets.values()), None)
+    if session.read(session.PREDICTION_SET) not in sets:
+        session.forget(session.PREDICTION_SET)
+    chosen = st.selectbox(
+        "Scored rows", list(sets), key=session.PREDICTION_SET, format_func=lambda i: flat(set_name(card, sets[i]), 90),
+        on_change=_first_page, width=520,
+    )
+    for note in ((sets[chosen].about or {}).get("notes") or [])[:4]:
+        st.caption(f":material/info: {plain(note, 400)}")
+    return sets[chosen]
+
+
 def _orders(card: ModelCard, columns: Sequence[str]) -> dict[str, tuple[str, bool]]:
     """Name of an order -> column and direction; the display columns sort both ways."""
-    orders = {
-        "By rank": ("rank", False),
-        "Highest probability": ("probability", True),
-        "Lowest probability": ("probability", False),
-    }
+    what, of = ("prediction", "amount") if card.task.kind == "regression" else ("probability", "probability")
+    orders = {"By rank": ("rank", False), f"Highest {of}": (what, True), f"Lowest {of}": (what, False)}
     for name in card.task.display_columns:
         if name in columns:
             label = name.replace("_", " ").capitalize()
@@ -112,13 +127,10 @@ def _page(card: ModelCard, predictions_id: str, rows: pd.DataFrame, number: int)
     entity = card.task.entity_column
     noun = card.task.entity_label.capitalize()
     shown = pd.DataFrame({"Rank": rows["rank"].astype(int).to_list(), noun: [tables.as_id(v) for v in rows[entity]]})
-    shown["Probability"] = rows["probability"].to_list()
-    shown["Band"] = [
-        figures.span(a, b)
-        for a, b in zip(rows["probability_low"], rows["probability_high"], strict=True)
-    ]
+    _scores(card, rows, shown)
     shown["Rank band"] = [figures.span(a, b, 0) for a, b in zip(rows["rank_low"], rows["rank_high"], strict=True)]
-    shown["Segment"] = [_segment_name(card, s) for s in rows["segment"]]
+    if card.task.apart is not None:
+        shown["Segment"] = [_segment_name(card, s) for s in rows["segment"]]
     for name in card.task.display_columns:
         if name in rows.columns and name != entity:
             shown[name.replace("_", " ").capitalize()] = rows[name].to_list()
@@ -128,6 +140,7 @@ def _page(card: ModelCard, predictions_id: str, rows: pd.DataFrame, number: int)
         "Rank": st.column_config.NumberColumn("Rank", width=60),
         "Probability": tables.probability_column(width=190),
         "Band": st.column_config.TextColumn("80% band", width=110),
+        "Interval": st.column_config.TextColumn(_level(card), width=170),
         "Rank band": st.column_config.TextColumn("80% ranks", width=95),
     }
     event = st.dataframe(
@@ -143,6 +156,30 @@ def _page(card: ModelCard, predictions_id: str, rows: pd.DataFrame, number: int)
     if event.selection.rows:
         case = tables.as_id(rows[entity].iloc[event.selection.rows[0]])
         st.switch_page(page("explorer").path, query_params={"model": card.id, "case": case or ""})
+
+
+def _level(card: ModelCard) -> str:
+    return f"{card.conformal.level:.0%} interval" if card.conformal else "Interval"
+
+
+def _scores(card: ModelCard, rows: pd.DataFrame, shown: pd.DataFrame) -> None:
+    """What the model says of each row, as its kind of outcome has it."""
+    kind = card.task.kind
+    if kind == "regression":
+        amounts = [float(v) for v in rows["prediction"].to_list()]
+        digits = 0 if max((abs(v) for v in amounts), default=0.0) >= 1000 else 2
+        shown["Prediction"] = [figures.number(v, digits) for v in amounts]
+        if "prediction_low" in rows.columns:
+            ends = zip(rows["prediction_low"], rows["prediction_high"], strict=True)
+            shown["Interval"] = [figures.span(a, b, digits) for a, b in ends]
+        return
+    if kind == "multiclass":
+        shown["Says"] = rows["prediction"].astype(str).to_list()
+    shown["Probability"] = rows["probability"].to_list()
+    if kind == "binary":
+        shown["Flagged"] = ["yes" if v is not None and float(v) >= 1 else "" for v in rows["prediction"].to_list()]
+    ends = zip(rows["probability_low"], rows["probability_high"], strict=True)
+    shown["Band"] = [figures.span(a, b) for a, b in ends]
 
 
 def _segment_name(card: ModelCard, segment: str) -> str:

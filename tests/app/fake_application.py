@@ -118,6 +118,9 @@ class FakeModels:
     def ref(self, actor: Any, model_id: str) -> Any:
         raise NotFound("Its files are not here.")
 
+    def all_predictions(self, actor: Any, model_id: str) -> tuple[Any, ...]:
+        return (self.latest_predictions(actor, model_id),)
+
     def latest_predictions(self, actor: Any, model_id: str) -> Any:
         return SimpleNamespace(
             id=fx.PREDICTIONS,

@@ -154,3 +154,51 @@ def test_a_share_to_flag_is_kept_to(app: Application, open_page, churn: ModelCar
     settled(at.run(timeout=60))
     flagged = next(m for m in at.metric if m.label == "Flagged")
     assert 5.0 < float(flagged.value.rstrip("%")) <= 10.0
+
+
+def test_a_file_is_scored_and_measured_when_outcomes_arrive(
+    app: Application, open_page, churn: ModelCard, tmp_path: Path
+) -> None:
+    actor, later = app.person(), write_clients(tmp_path / "later.csv", 120, seed=9, first=5000)
+    at = tab(open_page(app, "models", model=churn.id), "New data")
+    at.session_state[f"score-{churn.id}-path"] = str(tmp_path / "nowhere.csv")
+    settled(at.run())
+    settled(at.button(key=f"score-{churn.id}-go").click().run())
+    assert "There is no such file." in words(at)
+    at.text_input(key=f"score-{churn.id}-path").set_value(str(later))
+    settled(at.run())
+    settled(at.button(key=f"score-{churn.id}-go").click().run(timeout=60))
+    at = wait_for(app, at, f"score-{churn.id}", "score")
+    newest = app.models.latest_predictions(actor, churn.id)
+    assert newest is not None and newest.rows == 120
+    assert "later: 120 rows" in words(at)
+    assert later.is_file()
+    at.session_state[f"backtest-{churn.id}-way"] = "file"
+    settled(at.run())
+    at.text_input(key=f"backtest-{churn.id}-path").set_value(str(later))
+    settled(at.run())
+    settled(at.button(key=f"backtest-{churn.id}-go").click().run(timeout=60))
+    at = wait_for(app, at, f"backtest-{churn.id}", "backtest")
+    said = words(at)
+    assert "Promised and held" in said and "120 rows with an outcome" in said
+    settled(at.button(key=f"scored-{newest.id}-show").click().run(timeout=60))
+    assert "Rows 1 to 50 of 120" in words(at)
+
+
+def test_predictions_of_an_amount_have_intervals(app: Application, open_page, spent: ModelCard, tmp_path: Path) -> None:
+    app.scoring.file(app.person(), spent.id, write_clients(tmp_path / "more.csv", 60, seed=11, first=7000))
+    at = tab(open_page(app, "models", model=spent.id), "Predictions")
+    shown = at.dataframe[0].value
+    assert {"Prediction", "Interval"} <= set(shown.columns) and "Probability" not in shown.columns
+    assert all(" to " in text for text in shown["Interval"])
+
+
+def test_a_file_without_a_column_is_refused_by_name(app: Application, open_page, churn: ModelCard, tmp_path: Path) -> None:
+    lacking = tmp_path / "lacking.csv"
+    lacking.write_text("client,tenure,contract\nZ1,5,month\n")
+    at = tab(open_page(app, "models", model=churn.id), "New data")
+    at.text_input(key=f"score-{churn.id}-path").set_value(str(lacking))
+    settled(at.run())
+    settled(at.button(key=f"score-{churn.id}-go").click().run(timeout=60))
+    at = wait_for(app, at, f"score-{churn.id}", "score")
+    assert "did not work" in words(at) and "charge" in words(at)
