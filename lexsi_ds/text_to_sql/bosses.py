@@ -22,6 +22,8 @@ def clause(parser: Parser, i: int) -> int:
     if kind in ("with", "without", "not") and parser.is_named(_after(parser, i), "boss"):
         at = _after(parser, i)
         item = parser.items[at]
+        if kind == "not" and not any(parser.kind(n) == "with" for n in range(i + 1, at)):
+            return i  # "are not managers" is what they are, not whom they have
         negated = kind != "with"
         owned = item.article or negated or parser.items[i].words[0] in ("have", "has", "had", "having")
         if not owned:

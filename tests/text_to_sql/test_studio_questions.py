@@ -51,6 +51,7 @@ RIGHT = [
     # what belongs to what
     ("number of trainers by supervisor",
      "SELECT supervisor_id, count(*) FROM trainers WHERE supervisor_id IS NOT NULL GROUP BY 1"),
+    ("how many trainers do not have a supervisor", "SELECT count(*) FROM trainers WHERE supervisor_id IS NULL"),
     ("how many classes have at least one booking that was not attended",
      "SELECT count(*) FROM classes WHERE class_id IN (SELECT class_id FROM bookings WHERE attended = 'no')"),
     ("members who never booked", "SELECT member_id FROM members WHERE member_id NOT IN (SELECT member_id FROM bookings)"),
@@ -94,6 +95,7 @@ RIGHT = [
     ("hourly rate by gender", "SELECT gender, avg(hourly_rate) FROM trainers GROUP BY 1"),
 ]  # fmt: skip
 REFUSED = [
+    "how many trainers are not supervisors",  # whom nobody points to; not: who point to nobody
     "members who only booked beginner classes",
     "average number of bookings per day",
     "capacity by level",
