@@ -49,6 +49,7 @@ mutations: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python -m bench.main
 	$(BIN)/python -m bench.explain
+	$(BIN)/python -m bench.training
 
 # Questions with checked answers, offline or with the configured model. The files of SHARED are read where they are beside this checkout.
 SHARED ?= ../shared
