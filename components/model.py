@@ -152,19 +152,13 @@ def _drift(driver: ShiftDriver | None) -> str:
 
 
 def document(card: ModelCard) -> None:
-    """The card as JSON, to read and to keep."""
-    st.download_button(
-        "Download JSON",
-        lambda: card.model_dump_json(indent=2).encode(),
-        file_name=f"model_card_{card.name}.json",
-        mime="application/json",
-        key=session.wkey("card", card.id),
-        icon=":material/download:",
-        on_click="ignore",
-    )
+    """How it was made, and the card as JSON."""
     made = (
         f"Trained {figures.ago(card.created_at)} in {figures.seconds(card.seconds)}, seed {card.seed}, "
         f"data version {card.snapshot_number} of {plain(card.source_name)}."
     )
     st.caption(made + " " + ", ".join(f"{plain(k)} {plain(v)}" for k, v in card.versions.items()))
-    st.json(card.model_dump(mode="json", exclude={"candidates": {"__all__": {"roc", "calibration"}}}), expanded=1)
+    for note in card.notes:
+        st.caption(f":material/info: {plain(note, 400)}")
+    with st.expander("The card as JSON", type="compact", key=session.wkey("json", card.id)):
+        st.json(card.model_dump(mode="json", exclude={"candidates": {"__all__": {"roc", "calibration"}}}), expanded=1)

@@ -61,12 +61,14 @@ def metric_row(card: ModelCard) -> None:
     """Each figure with its interval and its distance to the other candidate; one caption says on which rows."""
     other = beside(card)
     shown = [figure for figure in _KINDS[card.task.kind] if hasattr(card.chosen.metrics, figure[0])]
-    half = 3 if len(shown) > 4 else 2
-    halves = st.grid(2, min_column_width=440)
-    for part in (shown[:half], shown[half:]):
-        with halves.cell(), st.grid(half, min_column_width=120):
-            for name, label, meaning in part:
-                _metric(name, label, meaning, card.chosen.metrics, other.metrics if other else None)
+    if len(shown) <= 4:
+        with st.grid(len(shown), min_column_width=160):
+            _metrics(shown, card, other)
+    else:
+        halves = st.grid(2, min_column_width=440)
+        for part in (shown[:3], shown[3:]):
+            with halves.cell(), st.grid(3, min_column_width=120):
+                _metrics(part, card, other)
     st.caption(_basis(card, other))
     st.caption(plain(card.why_chosen, 500))
 
@@ -82,6 +84,11 @@ def _basis(card: ModelCard, other: Candidate | None) -> str:
     repeats = card.chosen.repeats or card.repeats
     grouped = f", {figures.count(card.groups)} groups kept whole" if card.groups else ""
     return f"Out of fold, {card.folds} folds, {figures.counted(repeats, 'repeat')}{grouped}. Interval: 95%, over {of}.{gray}"
+
+
+def _metrics(shown: list[Shown], card: ModelCard, other: Candidate | None) -> None:
+    for name, label, meaning in shown:
+        _metric(name, label, meaning, card.chosen.metrics, other.metrics if other else None)
 
 
 def _metric(name: str, label: str, meaning: str, chosen: AnyMetrics, other: AnyMetrics | None) -> None:

@@ -6,7 +6,18 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from components import decision, model, model_credit, model_performance, model_rows, predictions, session
+from components import (
+    decision,
+    fairness,
+    model,
+    model_credit,
+    model_performance,
+    model_rows,
+    predictions,
+    registry_compare,
+    registry_panel,
+    session,
+)
 from components.problems import guarded
 from lexsi_ds.application import Application
 from lexsi_ds.models.card import ModelCard
@@ -36,8 +47,20 @@ def tabs(app: Application, actor: Actor, card: ModelCard, entry: Entry | None) -
     if local:
         parts["New data"] = lambda: model_rows.draw(app, actor, card)
     parts["Features"] = lambda: model.features(card)
-    parts["Model card"] = lambda: model.document(card)
+    if local:
+        parts["Fairness"] = lambda: fairness.draw(app, actor, card, entry)
+    parts["Model card"] = lambda: _card(app, actor, card, entry)
     return parts
+
+
+def _card(app: Application, actor: Actor, card: ModelCard, entry: Entry | None) -> None:
+    with guarded("The registry"):
+        registry_panel.draw(app, actor, card, entry)
+    with guarded("The comparison"):
+        registry_compare.compare(app, actor, card)
+    with guarded("The downloads"):
+        registry_compare.downloads(app, actor, card)
+    model.document(card)
 
 
 def _decide(app: Application, actor: Actor, card: ModelCard, entry: Entry | None) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from components import exports, figures, session, tables
+from components import exports, figures, model_override, session, tables
 from components.model_rows import set_name
 from components.problems import careful
 from components.registry import page
@@ -64,8 +64,10 @@ def draw(app: Application, actor: Actor, card: ModelCard) -> None:
         filters=wanted,
     )
     with slot:
-        _page(card, latest.id, rows, number)
+        ids = [tables.as_id(v) or "" for v in rows[card.task.entity_column]]
+        _page(card, latest.id, rows, number, model_override.standing(app, actor, card, ids))
     _pager(rows, total, number, order, noun)
+    model_override.draw(app, actor, card, latest.id, ids)
 
 
 def _chosen_set(app: Application, actor: Actor, card: ModelCard) -> PredictionSet | None:
@@ -120,7 +122,9 @@ def _segment_filter(card: ModelCard) -> str:
 _SCORED = {"out_of_fold": "out of fold", "in_sample": "in sample"}
 
 
-def _page(card: ModelCard, predictions_id: str, rows: pd.DataFrame, number: int) -> None:
+def _page(
+    card: ModelCard, predictions_id: str, rows: pd.DataFrame, number: int, decided: dict[str, str]
+) -> None:
     if not len(rows):
         st.info("No row matches. Clear the search or choose another segment.", icon=":material/search_off:")
         return
@@ -135,6 +139,8 @@ def _page(card: ModelCard, predictions_id: str, rows: pd.DataFrame, number: int)
         if name in rows.columns and name != entity:
             shown[name.replace("_", " ").capitalize()] = rows[name].to_list()
     shown["Scored"] = [_SCORED.get(s, "by the model") for s in rows["scored"]]
+    if decided:
+        shown["Decided"] = [decided.get(tables.as_id(v) or "", "") for v in rows[entity]]
     shown = tables.presentable(shown)
     settings: dict[str, Any] = {
         "Rank": st.column_config.NumberColumn("Rank", width=60),

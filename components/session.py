@@ -122,6 +122,8 @@ class Held:
     """The form that trains a model is open."""
     model_tasks: dict[str, str] = field(default_factory=dict)
     """Work on models that this tab started, by what it is for: "train", or an act and a model's id."""
+    model_files: dict[str, str] = field(default_factory=dict)
+    """Paths of reports and archives that were made for this tab."""
     model_uploads: int = 0
     """Part of the uploader's key on Model results: a new one drops the bytes of the old."""
     explorer: Any = None

@@ -34,7 +34,7 @@ with guarded("Model results"):
                 "chat",
             )
         st.stop()
-    head, actions = st.columns([2.2, 1.6], vertical_alignment="bottom")
+    head, actions = st.columns([1.3, 2], vertical_alignment="bottom")
     with head:
         st.title(plain(card.task.title), anchor=False)
     with actions, st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):

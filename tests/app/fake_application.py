@@ -429,6 +429,7 @@ class FakeApplication:
         )
         self.background, self.settings = Background(), SimpleNamespace(llm_configured=False, home=home)
         self.sql, self.registry = FakeSql(), FakeRegistry()
+        self.overrides = SimpleNamespace(standing=lambda *_: {}, history=lambda *_: ())
         self.artifacts, self.home = self.chats, home
         self.datasets, self.versions, self.connectors = FakeDatasets(), FakeVersions(), FakeConnectors()
         self.demo_task: Task | None = None

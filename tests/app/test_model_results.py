@@ -202,3 +202,64 @@ def test_a_file_without_a_column_is_refused_by_name(app: Application, open_page,
     settled(at.button(key=f"score-{churn.id}-go").click().run(timeout=60))
     at = wait_for(app, at, f"score-{churn.id}", "score")
     assert "did not work" in words(at) and "charge" in words(at)
+
+
+def test_a_model_is_described_validated_and_approved(app: Application, open_page, churn: ModelCard) -> None:
+    actor = app.person()
+    at = tab(open_page(app, "models", model=churn.id), "Model card")
+    settled(at.button(key=f"registry-{churn.id}-validated").click().run())
+    assert "It lacks an intended use" in words(at)
+    seen = app.registry.entry(actor, churn.id).row_version
+    at.text_input(key=f"registry-{churn.id}-owner-{seen}").set_value("Risk desk")
+    at.text_area(key=f"registry-{churn.id}-use-{seen}").set_value("Whom to call")
+    at.text_area(key=f"registry-{churn.id}-limits-{seen}").set_value("No refusals")
+    settled(next(b for b in at.button if b.label == "Save description").click().run())
+    for state in ("validated", "approved"):
+        settled(at.button(key=f"registry-{churn.id}-{state}").click().run())
+        assert app.registry.entry(actor, churn.id).state == state
+    assert "Approved" in words(at)
+    history = next(d.value for d in at.dataframe if "What" in d.value.columns)
+    assert {"approved", "validated", "described"} <= set(history["What"])
+
+
+def test_two_models_are_compared_on_their_rows(app: Application, open_page, churn: ModelCard) -> None:
+    other = trained(app, target="churn", model_type="LightGBM", exclude=("spent",))
+    at = tab(open_page(app, "models", model=churn.id), "Model card")
+    settled(at.selectbox(key=f"compare-{churn.id}").set_value(other.id).run(timeout=120))
+    said = words(at)
+    assert f"paired on {ROWS} rows" in said
+    figures = next(d.value for d in at.dataframe if churn.name in d.value.columns and "Figure" in d.value.columns)
+    assert "ROC AUC" in set(figures["Figure"])
+
+
+def test_a_report_is_made_in_the_background_and_can_be_downloaded(app: Application, open_page, churn: ModelCard) -> None:
+    at = tab(open_page(app, "models", model=churn.id), "Model card")
+    settled(at.button(key=f"registry-{churn.id}-report-make").click().run())
+    at = wait_for(app, at, f"report-{churn.id}", "report")
+    made = Path(at.session_state["lexsi.held"].model_files[f"report-{churn.id}"])
+    assert b"<html" in made.read_bytes()[:300].lower()
+    assert "Download report" in [b.proto.label for b in at.get("download_button")]
+
+
+def test_groups_of_a_protected_column_stand_beside_each_other(app: Application, open_page, churn: ModelCard) -> None:
+    at = tab(open_page(app, "models", model=churn.id), "Fairness")
+    groups = next(d.value for d in at.dataframe if "Group" in d.value.columns)
+    assert {"f", "m", "Largest minus smallest"} <= set(groups["Group"])
+    assert groups["Rows"].sum() == ROWS
+    assert "Where it errs more" in words(at)
+
+
+def test_a_case_is_decided_otherwise_with_a_reason(app: Application, open_page, churn: ModelCard, tmp_path: Path) -> None:
+    actor = app.person()
+    app.scoring.file(actor, churn.id, write_clients(tmp_path / "cases.csv", 40, seed=3, first=9000))
+    at = tab(open_page(app, "models", model=churn.id), "Predictions")
+    case = at.dataframe[0].value.iloc[0, 1]
+    settled(at.selectbox(key=f"override-{churn.id}-case").set_value(case).run())
+    at.text_input(key=f"override-{churn.id}-decision").set_value("kept")
+    settled(at.button(key=f"override-{churn.id}-save").click().run())
+    assert "A decision needs a reason." in words(at)
+    at.text_input(key=f"override-{churn.id}-reason").set_value("spoke with them")
+    settled(at.button(key=f"override-{churn.id}-save").click().run())
+    standing = app.overrides.current(actor, churn.id, case)
+    assert standing is not None and standing.decision == "kept"
+    assert at.dataframe[0].value.iloc[0]["Decided"] == "kept: spoke with them"
