@@ -50,7 +50,10 @@ def chart(drawn: Chart, key: str, name: str) -> None:
 
 
 def selectable(drawn: Chart, key: str, name: str, mine: ExplorerState) -> None:
-    """A figure whose points are cases: click one to open it, drag across several to make them the cohort."""
+    """A figure whose points are cases: drag across several to make them the cohort, or with the pan tool click one to open it.
+
+    The browser takes clicks for a choice only while panning, so both cannot be on at once.
+    """
     key = session.wkey(key, mine.round)
     drawn.figure.update_layout(dragmode="select")  # a drag that pans would look like a chart that lost its points
     st.plotly_chart(

@@ -219,7 +219,10 @@ def _rows_of(asking: Asking, shown: int, of_rows: int) -> str:
 
 
 def _how_to(asking: Asking) -> str:
-    return f"Click a point to open the {plain(asking.noun)}; drag a box or lasso to make its points the cohort."
+    return (
+        f"Drag across points to make them the cohort; the lasso is in the menu above. With the pan tool a click opens the "
+        f"{plain(asking.noun)}."
+    )
 
 
 def _method(text: str) -> None:
