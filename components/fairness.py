@@ -86,14 +86,12 @@ def _column(card: ModelCard, found: Fairness) -> None:
             | {_label(n): _written(g.figures.get(n)) for n in names}
             for g in shown
         ]  # fmt: skip
-        if found.differences:
-            rows.append(
-                {"Group": "Largest minus smallest", "Rows": None}
-                | {_label(n): _written(found.differences.get(n)) for n in names}
-            )
         tables.show(
             pd.DataFrame(rows), key=session.wkey("fair", card.id, found.column), alt=f"Figures by {flat(found.column)}"
         )
+        if found.differences:
+            gaps = [f"{_label(n).lower()} {_written(found.differences[n])}" for n in names if n in found.differences]
+            st.caption(f"Largest minus smallest group: {', '.join(gaps)}.")
         if names and len(shown) > 1:
             which = st.segmented_control(
                 "Figure",
@@ -113,10 +111,10 @@ def _label(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-def _written(figure: Interval | None) -> str:
+def _written(figure: Interval | None, digits: int = 2) -> str:
     if figure is None:
         return ""
-    digits = 0 if max(abs(figure.low), abs(figure.high)) >= 1000 else 3
+    digits = 0 if max(abs(figure.low), abs(figure.high)) >= 1000 else digits
     return f"{figures.number(figure.value, digits)} ({figures.interval(figure, digits)})"
 
 
@@ -136,7 +134,7 @@ def _dots(found: Fairness, name: str) -> Chart:
     )  # fmt: skip
     names = [literal(shortened(g.group, 24)) for g in groups]
     figure.update_yaxes(
-        tickvals=list(range(len(groups))), ticktext=names, range=[len(groups) - 0.5, -0.5], showgrid=False
+        tickvals=list(range(len(groups))), ticktext=names, range=[len(groups) - 0.5, -0.5], showgrid=False, zeroline=False
     )
     figure.update_xaxes(title_text=f"{_label(name)}, 95% interval", showgrid=True)
     return Chart(figure, f"{_label(name)} by group of {flat(found.column)}.", height)
@@ -152,7 +150,7 @@ def _slices(app: Application, actor: Actor, card: ModelCard) -> None:
         st.markdown(plain(found.sentence, 500))
         if found.slices:
             rows = [
-                {"Rows where": s.label, "Rows": s.rows, f"Mean {found.error}": _written(s.error),
+                {"Rows where": s.label, "Rows": s.rows, f"Mean {found.error}": _written(s.error, 3),
                  "Elsewhere": figures.number(s.rest_error, 3 if s.rest_error < 1000 else 0),
                  "Expected": "" if s.expected is None else figures.number(s.expected, 3),
                  "p, corrected": "below 0.001" if s.p_adjusted < 0.001 else figures.number(s.p_adjusted, 3),
@@ -165,8 +163,9 @@ def _slices(app: Application, actor: Actor, card: ModelCard) -> None:
                 alt="Parts of the rows where the model errs more",
             )
         overall = figures.number(found.overall, 3 if found.overall < 1000 else 0)
+        rows_of = figures.counted(found.rows, "row")
         st.caption(
-            f"{figures.counted(found.tested, 'part')} tested; mean {found.error} of {figures.counted(found.rows, 'row')}: {overall}. "
+            f"{figures.counted(found.tested, 'part')} tested; mean {found.error} of {rows_of}: {overall}. "
             "p corrected for all of them (Benjamini and Hochberg, 5%). Expected: what the model's own probabilities lead to "
             "expect there."
         )

@@ -28,12 +28,7 @@ SHOWN_SETS = 8
 
 def draw(app: Application, actor: Actor, card: ModelCard) -> None:
     """Scoring and outcomes beside each other, then what there is of both."""
-    done = model_task.outcome(app, actor, f"score-{card.id}")
-    if isinstance(done, FileScore):
-        session.put(session.PREDICTION_SET, done.predictions_id)
-        session.forget(session.PREDICTION_PAGE, session.PREDICTION_SEARCH)
-        session.notify("success", f"{figures.counted(done.rows, 'row')} of {plain(done.name)} are scored.")
-        st.rerun()
+    scoring(app, actor, card)
     measured = model_task.outcome(app, actor, f"backtest-{card.id}")
     if isinstance(measured, Backtest):
         session.notify("success", "The outcomes are measured.")
@@ -50,6 +45,37 @@ def draw(app: Application, actor: Actor, card: ModelCard) -> None:
         model_backtest.draw(app, actor, card)
 
 
+def scoring(app: Application, actor: Actor, card: ModelCard) -> None:
+    """The scoring under way, and its end."""
+    done = model_task.outcome(app, actor, f"score-{card.id}")
+    if isinstance(done, FileScore):
+        session.put(session.PREDICTION_SET, done.predictions_id)
+        session.forget(session.PREDICTION_PAGE, session.PREDICTION_SEARCH)
+        session.notify("success", f"{figures.counted(done.rows, 'row')} of {plain(done.name)} are scored.")
+        st.rerun()
+
+
+def own_button(app: Application, actor: Actor, card: ModelCard) -> None:
+    """Scores the newest version of the model's own data: what its task asks for, or every row of its table."""
+    st.button(
+        f"Score {plain(card.source_name, 40)}", icon=":material/database:", key=session.wkey("score", card.id, "own"),
+        on_click=_score_own, args=(app, actor, card), disabled=model_task.running(app, f"score-{card.id}"),
+        help="The newest version of its own data. Rows that trained it are scored by models that did not see them.",
+    )
+
+
+@careful
+def _score_own(app: Application, actor: Actor, card: ModelCard) -> None:
+    actor.need("models:write")
+    handle = app.catalog.handle(actor, card.source_id)
+
+    def work(cancel: Any, tell: Any) -> FileScore:
+        return app.scoring.source(actor, card.id, handle, cancel=cancel, tell=tell)
+
+    key = f"score-{card.id}"
+    model_task.start(key, app.background.start("score", f"Scoring {handle.name}", work, owner=actor.id, key=key))
+
+
 def _score_form(app: Application, actor: Actor, card: ModelCard) -> None:
     at = partial(session.wkey, "score", card.id)
     tables.card_head("Score a file", "with the columns that the model learned from")
@@ -58,11 +84,13 @@ def _score_form(app: Application, actor: Actor, card: ModelCard) -> None:
         "Count absent columns as missing values", key=at("fill"),
         help="Else a file without a column of the model is refused, and the column is named.",
     )
-    st.button(
-        "Score", type="primary", icon=":material/scoreboard:", key=at("go"), on_click=_score,
-        args=(app, actor, card.id, key, path, fill),
-        disabled=not (file or path.strip()) or model_task.running(app, f"score-{card.id}"),
-    )
+    with st.container(horizontal=True, gap="small"):
+        st.button(
+            "Score file", type="primary", icon=":material/scoreboard:", key=at("go"), on_click=_score,
+            args=(app, actor, card.id, key, path, fill),
+            disabled=not (file or path.strip()) or model_task.running(app, f"score-{card.id}"),
+        )
+        own_button(app, actor, card)
 
 
 def _file(at: Any) -> tuple[str, str, Any]:
@@ -115,7 +143,7 @@ def _outcome_form(app: Application, actor: Actor, card: ModelCard, sets: tuple[P
         ).strip()
         given["time"] = three.text_input("Date column", key=at("time"), placeholder="none").strip()
     st.button(
-        "Measure", type="primary", icon=":material/fact_check:", key=at("go"), on_click=_measure,
+        "Measure", icon=":material/fact_check:", key=at("go"), on_click=_measure,
         args=(app, actor, card.id, chosen, way, key, path, given), disabled=model_task.running(app, f"backtest-{card.id}"),
     )
 

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from components import exports, figures, model_override, session, tables
-from components.model_rows import set_name
+from components.model_rows import own_button, scoring, set_name
 from components.problems import careful
 from components.registry import page
 from components.safe import flat, plain
@@ -23,9 +23,14 @@ PAGE_ROWS = 50
 
 def draw(app: Application, actor: Actor, card: ModelCard) -> None:
     """Every scored row: search, segment, order, pages from disk, download of all."""
+    if card.engine == "local":
+        scoring(app, actor, card)
     latest = _chosen_set(app, actor, card)
     if latest is None:
-        st.info("This model has scored nothing yet. Score a file in the tab New data, or ask in Chat.", icon=":material/info:")
+        with st.container(border=True, gap="small"):
+            st.markdown("**Nothing is scored yet** :gray[Score a file in the tab New data, ask in Chat, or take its own data.]")
+            if card.engine == "local":
+                own_button(app, actor, card)
         return
     noun = plain(card.task.entity_label)
     orders = _orders(card, latest.columns)

@@ -40,7 +40,7 @@ with guarded("Model results"):
     with actions, st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
         model.picker(app, actor, card)
         train_form.button(app)
-        if st.button("Open in explorer", type="primary", icon=page("explorer").icon, key="models-explore"):
+        if st.button("Open in explorer", icon=page("explorer").icon, key="models-explore"):
             st.switch_page(page("explorer").path, query_params={"model": card.id})
     train_form.draw(app, actor, handle)
     entry = model.entry(app, actor, card)
