@@ -69,7 +69,7 @@ def _importance(asking: Asking) -> None:
         return
     _head(
         asking,
-        "Two measures of importance",
+        "Importance, two ways",
         _basis(asking, view.basis),
         ("importance",),
         lambda: rows.importance_rows(view),
@@ -120,7 +120,7 @@ def _interactions(asking: Asking) -> None:
     if view is None:
         return
     note = _basis(asking, view.basis)
-    _head(asking, "Features that act together", note, ("interactions",), lambda: rows.pair_rows(view))
+    _head(asking, "Pairs", note, ("interactions",), lambda: rows.pair_rows(view))
     if not view.pairs:
         st.info(
             "This model adds its features up: no two of them act together. " + plain(view.basis.method),

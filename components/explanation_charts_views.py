@@ -57,8 +57,8 @@ def importance_pair(view: ImportanceView, mode: str | None) -> Chart:
         showlegend=False,
         margin={"t": 12},
         bargap=0.35,
-        xaxis={"domain": [0, 0.48], "rangemode": "tozero", "title": {"text": sides[0][3]}, "nticks": 4},
-        xaxis2={"domain": [0.54, 1], "anchor": "y", "title": {"text": sides[1][3]}, "nticks": 4, "zeroline": least < 0},
+        xaxis={"domain": [0, 0.48], "rangemode": "tozero", "title": {"text": sides[0][3].replace(", ", ",<br>")}, "nticks": 4},
+        xaxis2={"domain": [0.54, 1], "anchor": "y", "title": {"text": sides[1][3].replace(" when", "<br>when")}, "nticks": 4, "zeroline": least < 0},
     )
     first = shown[0].label if shown else "none"
     return Chart(figure, f"Importance of {len(shown)} features by two measures; {first} moves the model most.", TALL)
