@@ -53,12 +53,13 @@ def importance_pair(view: ImportanceView, mode: str | None) -> Chart:
         range=[len(shown) - 0.4, -0.6],
     )  # fmt: skip
     least = min([0.0, *(f.loss.low for f in shown)])
+    titles = (sides[0][3].replace(", ", ",<br>"), sides[1][3].replace(" when", "<br>when"))
     figure.update_layout(
         showlegend=False,
         margin={"t": 12},
         bargap=0.35,
-        xaxis={"domain": [0, 0.48], "rangemode": "tozero", "title": {"text": sides[0][3].replace(", ", ",<br>")}, "nticks": 4},
-        xaxis2={"domain": [0.54, 1], "anchor": "y", "title": {"text": sides[1][3].replace(" when", "<br>when")}, "nticks": 4, "zeroline": least < 0},
+        xaxis={"domain": [0, 0.48], "rangemode": "tozero", "title": {"text": titles[0]}, "nticks": 4},
+        xaxis2={"domain": [0.54, 1], "anchor": "y", "title": {"text": titles[1]}, "nticks": 4, "zeroline": least < 0},
     )
     first = shown[0].label if shown else "none"
     return Chart(figure, f"Importance of {len(shown)} features by two measures; {first} moves the model most.", TALL)
