@@ -4,6 +4,7 @@ once outcomes are known. The work goes on in the background; uploads are written
 
 from __future__ import annotations
 
+import contextlib
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from components.connect import drop_upload, upload_limit, write_upload
 from components.problems import careful, guarded
 from components.safe import flat, plain
 from lexsi_ds.application import Application
-from lexsi_ds.errors import BadInput
+from lexsi_ds.errors import BadInput, NotFound
 from lexsi_ds.models.card import ModelCard
 from lexsi_ds.services.access import Actor
 from lexsi_ds.services.model_backtests import Backtest, OutcomeFile
@@ -56,12 +57,25 @@ def scoring(app: Application, actor: Actor, card: ModelCard) -> None:
 
 
 def own_button(app: Application, actor: Actor, card: ModelCard) -> None:
-    """Scores the newest version of the model's own data: what its task asks for, or every row of its table."""
+    """Scores the newest version of the model's own data: what its task asks for, or every row of its table.
+
+    Not where rows have no id of their own: those that trained the model could not be told from new ones.
+    """
+    if not _rows_have_ids(app, actor, card):
+        st.caption("The rows of its own data have no id, so those that trained the model cannot be told from new ones.")
+        return
     st.button(
         f"Score {plain(card.source_name, 40)}", icon=":material/database:", key=session.wkey("score", card.id, "own"),
         on_click=_score_own, args=(app, actor, card), disabled=model_task.running(app, f"score-{card.id}"),
         help="The newest version of its own data. Rows that trained it are scored by models that did not see them.",
     )
+
+
+def _rows_have_ids(app: Application, actor: Actor, card: ModelCard) -> bool:
+    with contextlib.suppress(NotFound):
+        table = app.catalog.handle(actor, card.source_id).table(card.task.entity_table)
+        return table is not None and table.column(card.task.entity_column) is not None
+    return False
 
 
 @careful

@@ -205,6 +205,17 @@ def test_the_rows_of_the_models_own_data_are_scored_by_models_that_did_not_see_t
     assert set(shown["Says"]) <= {"month", "year", "two"} and set(shown["Scored"]) == {"out of fold"}
 
 
+def test_own_rows_without_an_id_are_not_scored_as_if_they_were_new(app: Application, open_page, tmp_path: Path) -> None:
+    actor, path = app.person(), write_clients(tmp_path / "nameless.csv")
+    rows = [line.split(",") for line in path.read_text().splitlines()]
+    path.write_text("\n".join(",".join([r[1], r[2], r[3], r[6]]) for r in rows))
+    handle = app.catalog.import_source(actor, "files", "Nameless", [path])
+    card = app.training.train(actor, handle, TrainRequest(target="churn", model_type="Logistic"))
+    at = tab(open_page(app, "models", model=card.id), "Predictions")
+    assert "cannot be told from new ones" in words(at)
+    assert not [b for b in at.button if b.key == f"score-{card.id}-own"]
+
+
 def test_a_file_without_a_column_is_refused_by_name(app: Application, open_page, churn: ModelCard, tmp_path: Path) -> None:
     lacking = tmp_path / "lacking.csv"
     lacking.write_text("client,tenure,contract\nZ1,5,month\n")
