@@ -22,21 +22,26 @@ from lexsi_ds.data.connectors.postgres_columns import (
     far_columns,
     far_query,
     in_place,
+    in_place_columns,
     look,
 )
 from lexsi_ds.data.connectors.postgres_keys import postgres_keys
 from lexsi_ds.data.connectors.scrub import scrub
 from lexsi_ds.data.connectors.wording import Told, told
+from lexsi_ds.data.dialect import unique_names
 from lexsi_ds.data.loaded import Limits, Loaded, check_width
 from lexsi_ds.data.raw_rows import literal, quoted
-from lexsi_ds.errors import LexsiError, NotFound
+from lexsi_ds.errors import BadInput, LexsiError, NotFound
 
 SOURCE = "_lexsi_src"
 _CONNECT_S = 10
 
 _TABLES = """
 SELECT n.nspname AS s, c.relname AS t, obj_description(c.oid, 'pg_class') AS d,
-  CASE WHEN c.relkind IN ('r', 'm') AND c.reltuples >= 0 THEN c.reltuples::bigint END AS n, c.oid::bigint AS o
+  CASE WHEN c.relkind IN ('r', 'm') AND c.reltuples >= 0 THEN c.reltuples::bigint END AS n, c.oid::bigint AS o,
+  EXISTS (SELECT 1 FROM pg_catalog.pg_class o JOIN pg_catalog.pg_namespace m ON m.oid = o.relnamespace
+    WHERE o.oid <> c.oid AND o.relkind IN ('r', 'v', 'm', 'p', 'f') AND lower(o.relname) = lower(c.relname)
+      AND lower(m.nspname) = lower(n.nspname)) AS w
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'v', 'm', 'p', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema')
   AND n.nspname NOT LIKE 'pg\\_%' AND NOT c.relispartition
@@ -125,8 +130,8 @@ class PostgresDriver(Driver[PostgresConfig]):
 
     def tables(self, con: duckdb.DuckDBPyConnection) -> list[SourceTable]:
         return [
-            SourceTable(table, schema, comment, None if rows is None else int(rows), {"oid": int(oid)})
-            for schema, table, comment, rows, oid in self._ask(con, _TABLES)
+            SourceTable(table, schema, comment, None if rows is None else int(rows), {"oid": int(oid), "twin": bool(twin)})
+            for schema, table, comment, rows, oid, twin in self._ask(con, _TABLES)
         ]
 
     def loaded(
@@ -134,7 +139,7 @@ class PostgresDriver(Driver[PostgresConfig]):
     ) -> Loaded:
         columns, found = self._looked(con, table, limits)
         source, attached = _far_name(table), _relation(str(table.schema), table.table)
-        made = copied(con, attached, source, columns, found, lambda sql: far_query(SOURCE, sql))
+        made = copied(con, attached, source, columns, found, lambda sql: far_query(SOURCE, sql), twin=table.extra["twin"])
         options = {"format": "postgres", "schema": table.schema, "table": table.table, "keys": self.keys(con, table)}
         return Loaded(name, made.select, options, made.notes, table.comment, made.comments)
 
@@ -142,19 +147,30 @@ class PostgresDriver(Driver[PostgresConfig]):
         return postgres_keys(lambda sql: self._ask(con, sql), table.extra["oid"])
 
     def relation(self, con: duckdb.DuckDBPyConnection, table: SourceTable, limits: Limits) -> Bound:
+        if table.extra["twin"]:
+            raise BadInput(
+                "There is another table whose name differs by case alone; in place the two cannot be told apart.",
+                where=table.label, to_do="Ingest it instead: a copy is read by its exact name.",
+            )
         columns, found = self._looked(con, table, limits)
         casts, left_out, notes = in_place(con, _far_name(table), columns, found, lambda sql: far_query(SOURCE, sql))
-        relation = {"schema": table.schema, "table": table.table, "casts": casts, "left_out": left_out}
-        return Bound(relation, {c.name: c.comment for c in columns if c.comment}, tuple(notes), self.keys(con, table))
+        names, said = unique_names([c.name for c in columns])
+        attached = _relation(str(table.schema), table.table)
+        relation = {
+            "schema": table.schema, "table": table.table, "columns": in_place_columns(con, attached, columns, casts, left_out)
+        }
+        comments = {new: c.comment for c, new in zip(columns, names, strict=True) if c.comment}
+        return Bound(relation, comments, (*said, *notes), self.keys(con, table))
 
     def live_select(self, relation: Mapping[str, Any]) -> str:
-        left_out = ", ".join(quoted(name) for name in relation.get("left_out") or ())
-        casts = ", ".join(
-            f"CAST({quoted(name)} AS {kind}) AS {quoted(name)}" for name, kind in (relation.get("casts") or {}).items()
-            if name not in (relation.get("left_out") or ())
-        )
-        rest = (f" EXCLUDE ({left_out})" if left_out else "") + (f" REPLACE ({casts})" if casts else "")
-        return f"SELECT *{rest} FROM {_relation(relation['schema'], relation['table'])}"
+        source = _relation(relation["schema"], relation["table"])
+        if "columns" not in relation:
+            raise BadInput("The columns of this table were bound by an earlier version.", to_do="Refresh its source.")
+        parts = [
+            f"{f'CAST({quoted(there)} AS {kind})' if kind else quoted(there)} AS {quoted(new)}"
+            for there, new, kind in relation["columns"]
+        ]
+        return f"SELECT {', '.join(parts)} FROM {source}"
 
     def readable(self, error: Exception) -> LexsiError:
         c = self.config

@@ -7,7 +7,7 @@ says them right. Must never: let one of them become another value in silence.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ import duckdb
 from lexsi_ds.data.connectors.base import Columns
 from lexsi_ds.data.dialect import unique_names
 from lexsi_ds.data.raw_rows import literal, quoted
+from lexsi_ds.errors import BadInput
 
 Ask = Callable[[str], list[tuple[Any, ...]]]
 """Runs a SELECT on the far side."""
@@ -110,13 +111,17 @@ def look(ask: Ask, source: str, columns: Sequence[FarColumn], version: int) -> d
 
 def copied(
     con: duckdb.DuckDBPyConnection, attached: str, source: str, columns: Sequence[FarColumn], found: dict[str, Oddities],
-    query: Callable[[str], str],
+    query: Callable[[str], str], *, twin: bool = False,
 ) -> Columns:
-    """The SELECT that copies the table: by the scanner where it reads every value right, else by ``query`` of the far side."""
+    """The SELECT that copies the table: by the scanner where it reads every value right, else by ``query`` of the far side.
+
+    DuckDB's names know no case: of columns whose names differ by case alone it would read the first for all of them, and
+    of such tables (``twin``) any one. Those are asked for by ``query``, which says them as they are.
+    """
     names, notes = unique_names([c.name for c in columns])
-    types = {row[0]: str(row[1]) for row in con.execute(f"DESCRIBE SELECT * FROM {attached}").fetchall()}
+    types = {} if twin else scanned_types(con, attached, columns)
     domains = _domain_types(con, source, columns, query)
-    by_query = any(each.odd or each.exact for each in found.values())
+    by_query = twin or has_twins(c.name for c in columns) or any(each.odd or each.exact for each in found.values())
     parts, far = [], []
     for i, (column, new) in enumerate(zip(columns, names, strict=True)):
         about = found.get(column.name, Oddities())
@@ -127,6 +132,37 @@ def copied(
     relation = query(f"SELECT {', '.join(far)} FROM {source}") if by_query else attached
     comments = {new: c.comment for c, new in zip(columns, names, strict=True) if c.comment}
     return Columns(f"SELECT {', '.join(parts)} FROM {relation}", comments, tuple(notes))
+
+
+def has_twins(names: Iterable[str]) -> bool:
+    """Whether two names differ by case alone."""
+    folded = [name.casefold() for name in names]
+    return len(set(folded)) < len(folded)
+
+
+def scanned_types(con: duckdb.DuckDBPyConnection, attached: str, columns: Sequence[FarColumn]) -> dict[str, str]:
+    """DuckDB's types of the columns by the far side's names; by place, since the scanner renames those that differ by case."""
+    return {c.name: kind for c, (_, kind) in zip(columns, _scanned(con, attached, columns), strict=True)}
+
+
+def in_place_columns(
+    con: duckdb.DuckDBPyConnection, attached: str, columns: Sequence[FarColumn], casts: Mapping[str, str], left_out: Sequence[str]
+) -> list[list[str | None]]:
+    """``[name at the scanner, name here, type to cast to or None]`` of each column of a view, named as a copy would name it."""
+    names = unique_names([c.name for c in columns])[0]
+    scanned = _scanned(con, attached, columns)
+    return [
+        [there, new, casts.get(c.name)] for c, new, (there, _) in zip(columns, names, scanned, strict=True)
+        if c.name not in left_out
+    ]
+
+
+def _scanned(con: duckdb.DuckDBPyConnection, attached: str, columns: Sequence[FarColumn]) -> list[tuple[str, str]]:
+    """Name and type of each column as the scanner has them, in order."""
+    rows = [(str(row[0]), str(row[1])) for row in con.execute(f"DESCRIBE SELECT * FROM {attached}").fetchall()]
+    if len(rows) != len(columns):
+        raise BadInput("The columns of a table changed while it was looked at.", where=attached[-120:], to_do="Try again.")
+    return rows
 
 
 def in_place(
