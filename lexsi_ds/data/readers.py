@@ -25,6 +25,7 @@ from lexsi_ds.data.marks import Marks
 from lexsi_ds.data.raw_rows import Raw, literal, load_rows, quoted
 from lexsi_ds.data.text_file import prepare
 from lexsi_ds.data.typed_rows import type_raw
+from lexsi_ds.data.wide_decimals import copy_exactly, wide_columns
 from lexsi_ds.errors import BadInput
 
 _FIXED_SUFFIXES = (".txt", ".dat", ".asc", ".prn", "")
@@ -48,6 +49,7 @@ def read_text(
         "header_lines": list(dialect.header_lines), "encoding": raw.file.encoding, "width": len(dialect.columns),
         "padded": dialect.padded, "cuts": list(raw.cuts) if raw.cuts is not None else None,
         "skipped_lines": dialect.skip, "skip": dialect.first_line - 1, "lines": raw.file.lines,
+        "above": len(dialect.above),
     }  # fmt: skip
     return replace(made, options=said | made.options)
 
@@ -115,6 +117,10 @@ def read_parquet(con: duckdb.DuckDBPyConnection, path: Path, name: str, limits: 
     check_width(path, len(described), limits)
     names, notes = unique_names([row[0] for row in described])
     notes += _numbered_by_duckdb(path, [row[0] for row in described])
+    if wide_columns(con, [str(path)]):
+        table, values, said = copy_exactly(con, path, names)
+        chosen = ", ".join(f"{value} AS {quoted(new)}" for value, new in zip(values, names, strict=True))
+        return Loaded(name, f"SELECT {chosen} FROM {table}", {"format": "parquet"}, (*notes, *said))
     selected = ", ".join(f"{quoted(row[0])} AS {quoted(new)}" for row, new in zip(described, names, strict=True))
     return Loaded(name, f"SELECT {selected} FROM {source}", {"format": "parquet"}, tuple(notes))
 

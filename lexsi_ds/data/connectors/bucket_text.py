@@ -21,7 +21,8 @@ from lexsi_ds.data.connectors.bucket_names import PACKED, BucketFormat
 from lexsi_ds.data.json_files import read_json
 from lexsi_ds.data.loaded import Limits, Loaded
 from lexsi_ds.data.raw_rows import literal
-from lexsi_ds.data.readers import read_text
+from lexsi_ds.data.readers import read_parquet, read_text
+from lexsi_ds.data.wide_decimals import refused, wide_columns
 
 _WHOLE_MB = 256
 """A file up to this size is copied byte by byte; a larger one line by line, which wants UTF-8."""
@@ -53,6 +54,20 @@ def read_texts(
         tuple(dict.fromkeys(note for part in parts for note in part.notes)),
         rejected=sum(part.rejected for part in parts), rejects=rejects or None,
     )
+
+
+def read_wide(
+    con: duckdb.DuckDBPyConnection, files: Sequence[str], name: str, scratch: Path, limits: Limits, options: Mapping[str, Any]
+) -> Loaded:
+    """One table of Parquet files that hold decimals of more than 38 digits, each copied and read exactly."""
+    listed = ", ".join(literal(file) for file in files)
+    large = con.execute(f"SELECT filename FROM read_blob([{listed}]) WHERE size > {_WHOLE_MB * 2**20} LIMIT 1").fetchone()
+    if large is not None:
+        raise refused(wide_columns(con, files), str(large[0]))
+    parts = [read_parquet(con, _copied(con, file, scratch, number), name, limits) for number, file in enumerate(files)]
+    notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
+    select = " UNION ALL BY NAME ".join(f"({part.select})" for part in parts) if len(parts) > 1 else parts[0].select
+    return Loaded(name, select, dict(options), notes)
 
 
 def _copied(con: duckdb.DuckDBPyConnection, file: str, scratch: Path, number: int) -> Path:

@@ -30,13 +30,14 @@ from lexsi_ds.data.connectors.bucket_names import (
     suffix_of,
     url_list,
 )
-from lexsi_ds.data.connectors.bucket_text import read_texts
+from lexsi_ds.data.connectors.bucket_text import read_texts, read_wide
 from lexsi_ds.data.connectors.extensions import load
 from lexsi_ds.data.connectors.scrub import scrub
 from lexsi_ds.data.connectors.wording import Told, told
 from lexsi_ds.data.dialect import unique_names
 from lexsi_ds.data.loaded import Limits, Loaded, check_width
 from lexsi_ds.data.raw_rows import literal, quoted
+from lexsi_ds.data.wide_decimals import columns_left, exclude, wide_columns
 from lexsi_ds.errors import BadInput, LexsiError, NotFound
 
 MOST_FILES = 5_000
@@ -150,6 +151,8 @@ class S3Driver(Driver[S3Config]):
     ) -> Loaded:
         files: list[str] = table.extra["files"]
         options = {"format": table.extra["format"], "schema": None, "table": table.table, "files": len(files)}
+        if table.extra["format"] == "parquet" and wide_columns(con, files):
+            return read_wide(con, files, name, scratch, limits, options)
         if table.extra["format"] == "parquet":
             described = con.execute(f"DESCRIBE {_parquet(files)}").fetchall()
             check_width(Path(table.table), len(described), limits)
@@ -165,7 +168,15 @@ class S3Driver(Driver[S3Config]):
     def relation(self, con: duckdb.DuckDBPyConnection, table: SourceTable, limits: Limits) -> Bound:
         files: list[str] = table.extra["files"]
         relation: dict[str, Any] = {"table": table.table, "format": table.extra["format"], "files": files}
-        if table.extra["format"] == "json":
+        notes: tuple[str, ...] = ()
+        if table.extra["format"] == "parquet":
+            left_out = columns_left(con, _parquet(files), wide_columns(con, files))
+            relation["left_out"] = left_out
+            notes = tuple(
+                f"{column}: left out in place, since its decimals of more than 38 digits would be read wrong; load it instead."
+                for column in left_out
+            )
+        elif table.extra["format"] == "json":
             described = con.execute(f"DESCRIBE SELECT * FROM read_json({url_list(files)}, union_by_name = true)").fetchall()
             relation["types"] = [[row[0], row[1]] for row in described]  # objects are sorted on their way
         elif table.extra["format"] == "csv":
@@ -174,12 +185,12 @@ class S3Driver(Driver[S3Config]):
             found = con.execute(f"SELECT Delimiter, Quote, SkipRows, HasHeader FROM sniff_csv({literal(files[0])})").fetchone()
             if found is not None:
                 relation |= {"delimiter": found[0], "quote": found[1], "skip": found[2], "header": found[3]}
-        return Bound(relation)
+        return Bound(relation, notes=notes)
 
     def live_select(self, relation: Mapping[str, Any]) -> str:
         files = [str(f) for f in relation["files"]]
         if relation["format"] == "parquet":
-            return _parquet(files)
+            return _parquet(files, [str(column) for column in relation.get("left_out") or ()])
         types = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in _typed(relation["types"]))
         if relation["format"] == "json":
             return f"SELECT * FROM read_json({url_list(files)}, auto_detect = false, format = 'auto', columns = {{{types}}})"
@@ -244,6 +255,6 @@ def _typed(types: Any) -> list[tuple[str, str]]:
     return [(str(name), str(kind)) for name, kind in types]
 
 
-def _parquet(files: Sequence[str]) -> str:
+def _parquet(files: Sequence[str], left_out: Sequence[str] = ()) -> str:
     by_name = str(len(files) > 1).lower()
-    return f"SELECT * FROM read_parquet({url_list(files)}, union_by_name = {by_name}, hive_partitioning = false)"
+    return f"SELECT *{exclude(left_out)} FROM read_parquet({url_list(files)}, union_by_name = {by_name}, hive_partitioning = false)"
