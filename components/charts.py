@@ -44,10 +44,10 @@ def figure_for(mode: str | None, height: int) -> tuple[go.Figure, Palette]:
     return figure, palette(mode) if mode else LIGHT
 
 
-def roc(card: ModelCard, mode: str | None) -> Chart:
-    """Out-of-fold ROC of the chosen model with its band, the other candidate dashed, chance dotted."""
+def roc(card: ModelCard, mode: str | None, beside: Candidate | None = None) -> Chart:
+    """Out-of-fold ROC of the chosen model with its band, another candidate dashed (the first, or ``beside``), chance dotted."""
     figure, p = figure_for(mode, HEIGHT)
-    chosen, other = card.chosen, next((c for c in card.candidates if not c.chosen), None)
+    chosen, other = card.chosen, beside or next((c for c in card.candidates if not c.chosen), None)
     blue, curve = p.categorical[0], chosen.roc
     if curve.low and curve.high:
         figure.add_scatter(

@@ -35,7 +35,7 @@ def _binary(app: Application, actor: Actor, card: ModelCard) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown(f"**ROC** :gray[out of fold, {figures.counted(card.rows, 'row')}]")
-        draw_chart(charts.roc(card, mode()), session.wkey("roc", card.id))
+        draw_chart(charts.roc(card, mode(), model_figures.beside(card)), session.wkey("roc", card.id))
     with right:
         _calibration(card)
     if card.engine != "local":
