@@ -93,8 +93,12 @@ def figure_warnings(choice: Choice) -> list[str]:
     beside = {c.other: c.difference for c in choice.comparisons}
     if choice.model_type != simple and simple in beside and not leads(beside[simple]):
         name = "linear" if simple == "Linear" else "logistic"
+        lead = beside[simple]
         said.append(
             f"{choice.model_type} was asked for, but it is not shown to be better than the {name} baseline on these rows."
+            if lead.low <= 0
+            else f"{choice.model_type} was asked for; it is better than the {name} baseline by so little "
+            f"({lead.value:+.3f}) that the simpler one would have been used."
         )
     for other, difference in beside.items():
         turned = difference.model_copy(update={"value": -difference.value, "low": -difference.high})
