@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,8 @@ class Dialect:
     """Numbers of the lines that hold names, from 1."""
     first_line: int = 1
     """The first line that is neither title nor comment."""
+    above: tuple[tuple[int, str], ...] = ()
+    """Titles and comments: number of the line, and its text."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,15 @@ def sniff_dialect(file: TextFile, suffix: str, options: Mapping[str, Any]) -> Di
     rows = _rows(head, delimiter, quote, escape)
     first, lines = _fixed(rows, options)
     found = find_header(rows.cells, first=first, lines=lines)
-    return _dialect(rows, found, delimiter, quote, escape)
+    made = _dialect(rows, found, delimiter, quote, escape)
+    return replace(made, above=_above(head, made.first_line - 1)) if found.first else made
+
+
+def _above(head: str, count: int) -> tuple[tuple[int, str], ...]:
+    """The first lines as they stand, without blank ones and the one that names the delimiter."""
+    lines = [line.strip("\r\n") for line in itertools.islice(io.StringIO(head, newline=""), count)]
+    listed = enumerate(lines, start=1)
+    return tuple((i, text) for i, text in listed if text.strip() and not (i == 1 and text.lower().startswith("sep=")))
 
 
 def _dialect(rows: _Rows, found: Header, delimiter: str, quote: str, escape: str) -> Dialect:
@@ -77,7 +88,8 @@ def _dialect(rows: _Rows, found: Header, delimiter: str, quote: str, escape: str
     if found.first:
         what = "titles or comments"
         count = found.first
-        notes.append(f"{count} line{'s' * (count > 1)} before the column names ({what}) not read as data.")
+        place = "before the column names" if found.lines else "at the top"
+        notes.append(f"{count} line{'s' * (count > 1)} {place} ({what}) not read as data; kept with the rejected lines.")
     unique, said = unique_names(found.names)
     last = found.first + found.lines - 1
     return Dialect(

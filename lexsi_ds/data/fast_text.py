@@ -150,7 +150,9 @@ def _sample(path: Path, scratch: Path) -> Path:
 def _is_clean(found: Loaded) -> bool:
     """Whether the sample has only what DuckDB reads as we do."""
     said = found.options
-    if said["encoding"] not in ("utf-8", "utf-8-sig") or found.rejected or found.flagged or said["quote"] not in ('"', ""):
+    if said["encoding"] not in ("utf-8", "utf-8-sig") or found.rejected or said["quote"] not in ('"', ""):
+        return False
+    if found.flagged != said["above"]:  # titles and comments are kept the same either way
         return False
     mark = str(said["delimiter"])
     if said["cuts"] is not None or len(mark) != 1 or ord(mark) > 127 or mark in "0123456789-+_.x":

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lexsi_ds.data.comments import are_commented_names, bare_name, is_comment
 from lexsi_ds.data.forms import MISSING_WORDS, is_value
 from lexsi_ds.data.header_words import are_units, may_be_name, names_a_person
 
@@ -37,15 +38,15 @@ def find_header(rows: Rows, *, first: int | None = None, lines: int | None = Non
     """Find titles, names and width. ``first`` and ``lines`` fix what a person chose."""
     width = usual_width(rows)
     start = _first_row(rows, width) if first is None else min(first, len(rows) - 1)
-    commented = first is None and lines is None and _commented_names(rows, start, width)
+    commented = first is None and lines is None and are_commented_names(rows, start, width)
     if commented:
         start -= 1
     count = lines if lines is not None else 1 if commented else _header_rows(rows, start, width)
     body = rows[start + count :]
     notes: list[str] = []
     names = _joined([list(row) for row in rows[start : start + count]], width)
-    if commented and names:
-        names[0] = names[0].lstrip("\ufeff# ")
+    if names and names[0].lstrip("\ufeff ").startswith("#"):
+        names[0] = bare_name(names[0], body)
     if count > 1:
         notes.append(f"Column names stand on {count} lines and were joined.")
     if lines is None and count and _is_doubtful(rows, start + count, width):
@@ -88,7 +89,7 @@ def _first_row(rows: Rows, width: int) -> int:
 
 
 def _is_preamble(row: Sequence[str], rows: Rows, index: int, width: int, used: int) -> bool:
-    if row and row[0].lstrip("\ufeff\" ").startswith(("#", "//")):
+    if is_comment(rows, index, width):
         return True
     if row and index == 0 and row[0].lower().startswith("sep=") and not any(row[1:]):
         return True
@@ -113,16 +114,6 @@ def _is_named_below(rows: Rows, width: int) -> bool:
 def _is_lone_group(filled: list[int]) -> bool:
     """One cell far from the left: the name of a group of columns, rather than a title."""
     return bool(filled) and filled[0] > 1
-
-
-def _commented_names(rows: Rows, start: int, width: int) -> bool:
-    """Whether the last comment before the data names its columns: ``# id,name,value``."""
-    if start == 0 or width < 2:
-        return False
-    above, here = rows[start - 1], rows[start]
-    if not above or not above[0].lstrip("\ufeff ").startswith("#") or len(above) != width:
-        return False
-    return all(c.strip("# ") for c in above) and not any(is_value(c) for c in above) and any(is_value(c) for c in here)
 
 
 def _value_columns(rows: Rows, width: int) -> set[int]:

@@ -12,6 +12,8 @@ _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}")
 _CODE_OF_A_PERSON = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9 ]{11,30}|\d{3}-\d{2}-\d{4}|\+?\d[\d ()/-]{8,}\d")
 """Account numbers (IBAN), social security numbers, telephone numbers."""
 _LIMIT = re.compile(r"[<>≤≥]=?\s*[\d.,]+.*")
+_COLOUR = re.compile(r"#(?=.*\d|(.)\1{5})[0-9A-Fa-f]{6}|#\d+")
+"""A colour such as ``#ffffff``, or a number with its sign."""
 _STARS = re.compile(r"[*†‡.]+")
 _BRACKETS = re.compile(r"[\[(].{1,20}[\])]")
 _LISTED = (
@@ -33,9 +35,9 @@ def names_a_person(cell: str) -> bool:
 
 
 def may_be_name(cell: str) -> bool:
-    """Whether a cell could be the name of a column: not what names a person, not ``<0.5``, not a mere sign."""
+    """Whether a cell could be the name of a column: not what names a person, not ``<0.5``, ``#ff0000`` or a mere sign."""
     text = cell.strip()
-    return not (names_a_person(text) or _LIMIT.fullmatch(text) or _STARS.fullmatch(text))
+    return not (names_a_person(text) or _LIMIT.fullmatch(text) or _STARS.fullmatch(text) or _COLOUR.fullmatch(text))
 
 
 def are_units(cells: Sequence[str]) -> bool:

@@ -41,7 +41,7 @@ class Loaded:
     rejects: str | None = None
     """Query that gives them: line, reason, text, row, column."""
     flagged: int = 0
-    """What it gives beyond the lines: cells that are missing in the table, and lines that were filled up."""
+    """What it gives beyond the lines: titles above the table, cells missing in it, and lines that were filled up."""
     columns: tuple[ColumnPlan, ...] = ()
     """What was found about each column; empty when the file itself says its types."""
     suggestions: tuple[Suggestion, ...] = ()

@@ -24,6 +24,7 @@ _MOST_PLACED = 200_000
 """More lines than this that do not fit keep DuckDB's own count of lines, and none of them is filled up."""
 _COLUMNS = """"line", reason, replace("text", chr(31), ' ') AS "text", "row", "column\""""
 """Our own delimiter, in files cut by blanks, is shown as the blank it was."""
+ABOVE = "TITLE OR COMMENT ABOVE THE TABLE"
 _FILLED = "SHORT LINE READ WITH MISSING CELLS AT ITS END"
 
 
@@ -38,7 +39,7 @@ class Raw:
     rejects: str
     notes: tuple[str, ...] = ()
     flagged: int = 0
-    """Entries of ``rejects`` about lines and cells that are in the table, but not as they stood."""
+    """Entries of ``rejects`` about titles above the table, and about lines and cells that are in it, but not as they stood."""
 
     cuts: tuple[int, ...] | None = None
     """For a file without a delimiter: where its columns begin, from 1; empty when blanks between them tell."""
@@ -109,7 +110,15 @@ def load_rows(con: duckdb.DuckDBPyConnection, path: Path, file: TextFile, dialec
         raw = raw.noted(shown)
     again = _repeated_headers(con, raw.table, dialect)
     note = f"{again} line{'s repeat' if again > 1 else ' repeats'} the column names."
-    return raw.noted(note, rejected=again) if again else raw
+    return _keep_above(con, raw.noted(note, rejected=again) if again else raw)
+
+
+def _keep_above(con: duckdb.DuckDBPyConnection, raw: Raw) -> Raw:
+    """Titles and comments, which are not in the table, among what is kept."""
+    above = raw.dialect.above
+    for line, text in above:
+        con.execute(f'INSERT INTO {raw.table}_rejects ("line", reason, "text") VALUES (?, ?, ?)', [line, ABOVE, text])
+    return raw.noted(flagged=len(above))
 
 
 def _load(

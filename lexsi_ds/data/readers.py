@@ -49,6 +49,7 @@ def read_text(
         "header_lines": list(dialect.header_lines), "encoding": raw.file.encoding, "width": len(dialect.columns),
         "padded": dialect.padded, "cuts": list(raw.cuts) if raw.cuts is not None else None,
         "skipped_lines": dialect.skip, "skip": dialect.first_line - 1, "lines": raw.file.lines,
+        "above": len(dialect.above),
     }  # fmt: skip
     return replace(made, options=said | made.options)
 
