@@ -102,12 +102,14 @@ def _stated(
 ) -> TaskSpec:
     features, left_out = _columns(table, target, request, entity)
     named = entity or _free(ROW, table)
-    key = f"{quoted(entity)}" if entity else f"row_number() OVER () AS {quoted(named)}"
+    # Rows without an id are numbered before any is left out, so that no row to score bears the number of one that trained.
+    rows = quoted(table.name) if entity else f"(SELECT *, row_number() OVER () AS {quoted(named)} FROM {quoted(table.name)})"
+    key = quoted(named)
     beside = [c for c in (request.time_column, request.group_column, request.score_column) if c]
     beside = list(dict.fromkeys(_column(table, c).name for c in beside if c not in {f.name for f in features}))
     chosen = ", ".join(quoted(name) for name in (*(f.name for f in features), *(b for b in beside if b != entity)))
     protected = "".join(f", {quoted(out.name)}" for out in left_out if out.reason == "protected" and out.name not in beside)
-    inside = f"SELECT {key}, {outcome.expression} AS {quoted(outcome.column)}, {chosen}{protected} FROM {quoted(table.name)}"
+    inside = f"SELECT {key}, {outcome.expression} AS {quoted(outcome.column)}, {chosen}{protected} FROM {rows}"
     known = f"{quoted(target.name)} IS NOT NULL"
     label = target.name.replace("_", " ")
     return TaskSpec(
@@ -117,7 +119,7 @@ def _stated(
         known_meaning=f"rows of {table.name} with a known {target.name}",
         unknown_meaning=f"rows of {table.name} without a {target.name}",
         context_sql=f"{inside} WHERE {known}",
-        predict_sql=f"SELECT {key}, {chosen} FROM {quoted(table.name)} WHERE NOT ({known})",
+        predict_sql=f"SELECT {key}, {chosen} FROM {rows} WHERE NOT ({known})",
         features=features, left_out=left_out, time_column=_named(table, request.time_column),
         group_column=_named(table, request.group_column), score_column=_named(table, request.score_column),
         notes=() if request.time_column else (

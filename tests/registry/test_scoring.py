@@ -183,3 +183,17 @@ def test_the_kind_of_a_target_follows_from_its_values(app: Application, tmp_path
                 {"target": "grade", "task_type": "regression"}, {"target": "bad", "exclude": ("nope",)}):
         with pytest.raises(BadInput):
             app.training.task(app.person(), handle, TrainRequest(**bad))
+
+
+def test_rows_without_an_id_keep_one_number_each_whether_they_train_or_are_scored(app: Application, tmp_path: Path) -> None:
+    frame = write_loans(tmp_path / "x.csv", 80).drop(columns="loan_id")
+    frame["balance"] = frame["balance"].round(0)
+    frame.loc[5, "balance"] = frame.loc[4, "balance"]  # no column tells the rows apart
+    frame.loc[frame.index % 3 == 0, "bad"] = None
+    frame.to_csv(tmp_path / "nameless.csv", index=False)
+    handle = app.catalog.throwaway(tmp_path / "nameless.csv")
+    task = app.training.task(app.person(), handle, TrainRequest(target="bad", exclude=("granted",)))
+    known, unknown = (app.sql.frame(handle, sql).set_index(task.entity_column) for sql in (task.context_sql, task.predict_sql))
+    assert len(known) == 53 and len(unknown) == 27 and not set(known.index) & set(unknown.index)
+    for number, balance in unknown["balance"].items():
+        assert frame.loc[int(str(number)) - 1, "balance"] == balance and pd.isna(frame.loc[int(str(number)) - 1, "bad"])
