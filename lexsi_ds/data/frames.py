@@ -29,7 +29,29 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return column if _sayable(column) else _as_text(column)
     if pa.types.is_union(kind) or isinstance(kind, pa.BaseExtensionType):
         return pa.chunked_array([pa.array([None if v is None else str(v) for v in column.to_pylist()], pa.string())])
+    return _nested(column) if pa.types.is_nested(kind) else column
+
+
+def _nested(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Lists and objects; where pandas cannot say a day in them, their days are text."""
+    try:
+        column.to_pandas(date_as_object=False)
+    except (ValueError, OverflowError, pa.ArrowException):
+        return column.cast(_with_days_as_text(column.type))
     return column
+
+
+def _with_days_as_text(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return pa.string()
+    if pa.types.is_list(kind):
+        return pa.list_(_with_days_as_text(kind.value_type))
+    if pa.types.is_map(kind):
+        return pa.map_(_with_days_as_text(kind.key_type), _with_days_as_text(kind.item_type))
+    if pa.types.is_struct(kind):
+        fields = [kind.field(i) for i in range(kind.num_fields)]
+        return pa.struct([pa.field(f.name, _with_days_as_text(f.type)) for f in fields])
+    return kind
 
 
 def _number(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -16,6 +16,7 @@ import duckdb
 from lexsi_ds.data import pkdd
 from lexsi_ds.data.bank_schema import TABLES, bank_table
 from lexsi_ds.data.demo_bank import write_demo_bank
+from lexsi_ds.data.far_days import settle_far_days
 from lexsi_ds.data.fast_text import FAST_FROM
 from lexsi_ds.data.loaded import Limits, Loaded
 from lexsi_ds.data.planning import open_scratch, plan_files, preview_file, with_plan
@@ -223,6 +224,7 @@ def write_table(con: duckdb.DuckDBPyConnection, folder: Path, table: Loaded) -> 
     con.execute(f"ATTACH {literal(str(folder / DATABASE))} AS out")
     try:
         con.execute(f"CREATE TABLE out.main.data AS {table.select}")
+        notes = settle_far_days(con, "out.main.data")
         counts = count_columns(con, "out.main.data")
         if table.check is not None and table.check("out.main.data", counts):
             raise Contradicted
@@ -232,7 +234,7 @@ def write_table(con: duckdb.DuckDBPyConnection, folder: Path, table: Loaded) -> 
         con.execute("DETACH out")
     if table.rejected or table.flagged:
         con.execute(f"COPY ({table.rejects}) TO {literal(str(folder / REJECTED))} (HEADER)")
-    return profiled
+    return replace(profiled, notes=notes)
 
 
 def target_of(known: Mapping[str, Any], name: str) -> Target:
@@ -241,7 +243,7 @@ def target_of(known: Mapping[str, Any], name: str) -> Target:
 
 
 def result_of(table: Loaded, profiled: Profile, target: Target, place: Path) -> dict[str, Any]:
-    notes = list(table.notes)
+    notes = [*table.notes, *profiled.notes]
     if profiled.estimated:
         notes.append("Distinct values are estimates, as the table is large.")
     return {

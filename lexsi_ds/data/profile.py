@@ -32,6 +32,8 @@ class Profile:
     latest: date | None
     estimated: bool
     """Whether distinct values are estimates."""
+    notes: tuple[str, ...] = ()
+    """What was done to the rows when they were written."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,8 @@ def _plain_extremes(
         plain = "true" if column.type not in _FLOATS else f"coalesce(isfinite({low}) AND isfinite({high}), true)"
         if column.family == "date":
             day = f"CAST({high} AS DATE)"
-            plain = f"coalesce(isfinite({low}) AND isfinite({high}) AND {day} <= DATE '{_soon()}', true)"
+            whole = f"isfinite({low}) AND isfinite({high}) AND CAST({low} AS DATE) >= DATE '0001-01-01'"
+            plain = f"coalesce({whole} AND {day} <= DATE '{_soon()}', true)"
         parts += [plain, f"CAST({low} AS VARCHAR)", f"CAST({high} AS VARCHAR)", f"CASE WHEN {plain} THEN {day} END"]
     row = con.execute(f"SELECT {', '.join(parts)} FROM {table}").fetchone()
     assert row is not None
@@ -153,7 +156,7 @@ def _parts(column: Column, exact: bool, ends: bool) -> tuple[str, str, str, str,
     latest = "NULL"
     if ends and column.family == "date":
         day = f"CAST({name} AS DATE)"
-        latest = f"max({day}) FILTER (WHERE isfinite({name}) AND {day} <= DATE '{_soon()}')"
+        latest = f"max({day}) FILTER (WHERE isfinite({name}) AND {day} BETWEEN DATE '0001-01-01' AND DATE '{_soon()}')"
     return f"count(*) - count({name})", distinct, low, high, latest
 
 

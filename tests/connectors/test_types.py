@@ -81,7 +81,7 @@ def test_every_type_of_postgres_keeps_its_value_or_the_change_is_said(app: Appli
     assert rows(handle, second) == [("-0.50", "-1.25", -3, "-inf")]
     notes = "\n".join(app.catalog.notes(LOCAL, connector.id))
     for said in ("typed: 1 value (NaN or infinite) became missing", "bad: 1 value (NaN or infinite)",
-                 "far_d: 1 value (dates without end)",
+                 "far_d: 1 value (days without end",
                  "ratio: numeric without a precision came over as floating point", "na: came over as JSON text", "huge: "):
         assert said in notes, notes
     assert "exact:" not in notes

@@ -15,6 +15,7 @@ import duckdb
 
 from lexsi_ds.data.connectors.base import Columns
 from lexsi_ds.data.dialect import unique_names
+from lexsi_ds.data.far_days import WORDS
 from lexsi_ds.data.raw_rows import literal, quoted
 from lexsi_ds.errors import BadInput
 
@@ -73,6 +74,11 @@ class Oddities:
     odd: int = 0
     whole: int | None = None
     scale: int | None = None
+
+    @property
+    def mostly_far(self) -> bool:
+        """Of days: whether more than half have an end and cannot be said here (``whole`` is 1); then all are kept as text."""
+        return self.scale is None and self.whole == 1
 
     @property
     def exact(self) -> str | None:
@@ -176,16 +182,20 @@ def in_place(
     loose = [c.name for c in columns if c.kind == "numeric" and c.loose and c.name not in left_out]
     if loose:
         notes.append(f"Floating point in place (15 to 17 digits), numeric without a precision there: {', '.join(loose[:8])}.")
-    return _domain_types(con, source, columns, query), left_out, notes
+    casts = {c.name: "VARCHAR" for c in columns if c.kind == "timetz"}
+    return casts | _domain_types(con, source, columns, query), left_out, notes
 
 
 def _counts(column: FarColumn, version: int) -> tuple[str, str, str]:
     """How many odd values, most digits before the point, most behind it."""
     name = quoted(column.name)
     if column.kind in _DATED:
-        return f"count(*) FILTER (WHERE NOT isfinite({name}))", "NULL::int", "NULL::int"
+        finite = f"count(*) FILTER (WHERE {_is_far(name)} AND isfinite({name}))"
+        return f"count(*) FILTER (WHERE {_is_far(name)})", f"CASE WHEN 2 * {finite} > count({name}) THEN 1 END", "NULL::int"
+    if column.kind in _ODD_ARRAYS[1:]:
+        return f"count(*) FILTER (WHERE EXISTS (SELECT 1 FROM unnest({name}) e WHERE {_is_far('e')}))", "NULL::int", "NULL::int"
     if column.kind in _ODD_ARRAYS:
-        words = "'NaN', 'Infinity', '-Infinity', 'infinity', '-infinity'"
+        words = "'NaN', 'Infinity', '-Infinity'"
         return f"count(*) FILTER (WHERE {name}::text[] && ARRAY[{words}])", "NULL::int", "NULL::int"
     if not column.loose:
         return f"count(*) FILTER (WHERE {name} = 'NaN')", "NULL::int", "NULL::int"
@@ -199,6 +209,11 @@ def _counts(column: FarColumn, version: int) -> tuple[str, str, str]:
     )
 
 
+def _is_far(value: str) -> str:
+    """Whether a day is one that cannot be said here."""
+    return f"(NOT isfinite({value}) OR {value} < '0001-01-01 00:00:00+00' OR {value} >= '10000-01-01 00:00:00+00')"
+
+
 def _far_value(column: FarColumn, about: Oddities) -> str:
     """The value as the far side shall say it."""
     name = quoted(column.name)
@@ -208,7 +223,7 @@ def _far_value(column: FarColumn, about: Oddities) -> str:
     if column.kind == "numeric" and about.odd:
         return f"NULLIF({name}, 'NaN')"
     if column.kind in _DATED and about.odd:
-        return f"CASE WHEN isfinite({name}) THEN {name} END"
+        return f"{name}::text" if about.mostly_far else f"CASE WHEN NOT {_is_far(name)} THEN {name} END"
     if column.kind in _ODD_ARRAYS and about.odd:
         return f"array_to_json({name})::text"
     if column.kind.startswith("_") and column.dims > 1:
@@ -221,6 +236,8 @@ def _near_value(
 ) -> str:
     """The value as DuckDB takes it from there."""
     described = types.get(column.name, "VARCHAR")
+    if column.kind == "timetz":  # what reads the rows knows no offset of a time
+        return f"CAST({value} AS VARCHAR)"
     if column.kind == "inet":  # the far side's text of a lone address carries its mask
         mask = f"CASE WHEN contains({value}, ':') THEN '/128' ELSE '/32' END"
         return f"CASE WHEN suffix({value}, {mask}) THEN split_part({value}, '/', 1) ELSE {value} END"
@@ -249,6 +266,8 @@ def _notes(column: FarColumn, about: Oddities, new: str) -> list[str]:
     notes = []
     if about.odd and column.kind in _ODD_ARRAYS:
         notes.append(f"{new}: came over as JSON text, since {about.odd:,} of its lists hold values that are not finite.")
+    elif about.mostly_far and column.kind in _DATED:
+        notes.append(f"{new}: kept as text, since most of its days are {WORDS} ({about.odd:,}).")
     elif about.odd:
         notes.append(f"{new}: {about.odd:,} value{'s' * (about.odd != 1)} ({_odd_word(column)}) became missing values.")
     if column.loose and about.whole is not None and about.exact is None:
@@ -262,7 +281,7 @@ def _notes(column: FarColumn, about: Oddities, new: str) -> list[str]:
 
 
 def _odd_word(column: FarColumn) -> str:
-    return "dates without end" if column.kind in _DATED or column.kind in _ODD_ARRAYS[1:] else "NaN or infinite"
+    return f"days {WORDS}" if column.kind in _DATED or column.kind in _ODD_ARRAYS[1:] else "NaN or infinite"
 
 
 def _whole(value: Any) -> int | None:

@@ -35,6 +35,7 @@ from lexsi_ds.data.connectors.extensions import load
 from lexsi_ds.data.connectors.scrub import scrub
 from lexsi_ds.data.connectors.wording import Told, told
 from lexsi_ds.data.dialect import unique_names
+from lexsi_ds.data.far_days import WORDS, find_far_days
 from lexsi_ds.data.loaded import Limits, Loaded, check_width
 from lexsi_ds.data.raw_rows import literal, quoted
 from lexsi_ds.data.wide_decimals import columns_left, exclude, wide_columns
@@ -185,21 +186,26 @@ class S3Driver(Driver[S3Config]):
             found = con.execute(f"SELECT Delimiter, Quote, SkipRows, HasHeader FROM sniff_csv({literal(files[0])})").fetchone()
             if found is not None:
                 relation |= {"delimiter": found[0], "quote": found[1], "skip": found[2], "header": found[3]}
+        far = [each.name for each in find_far_days(con, f"({self.live_select(relation)})")]
+        relation["left_out"] = [*relation.get("left_out", []), *far]
+        notes += tuple(f"{name}: left out in place, since it holds days {WORDS}; load it instead." for name in far)
         return Bound(relation, notes=notes)
 
     def live_select(self, relation: Mapping[str, Any]) -> str:
         files = [str(f) for f in relation["files"]]
+        left_out = exclude([str(column) for column in relation.get("left_out") or ()])
         if relation["format"] == "parquet":
-            return _parquet(files, [str(column) for column in relation.get("left_out") or ()])
+            return _parquet(files, left_out)
         types = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in _typed(relation["types"]))
         if relation["format"] == "json":
-            return f"SELECT * FROM read_json({url_list(files)}, auto_detect = false, format = 'auto', columns = {{{types}}})"
+            said = f"auto_detect = false, format = 'auto', columns = {{{types}}}"
+            return f"SELECT *{left_out} FROM read_json({url_list(files)}, {said})"
         quote = "" if relation.get("quote") in (None, "(empty)", "\0") else str(relation["quote"])
         said = (
             f"delim = {literal(str(relation.get('delimiter', ',')))}, quote = {literal(quote)}, "
             f"skip = {int(relation.get('skip', 0))}, header = {str(bool(relation.get('header', True))).lower()}"
         )
-        return f"SELECT * FROM read_csv({url_list(files)}, auto_detect = false, {said}, columns = {{{types}}})"
+        return f"SELECT *{left_out} FROM read_csv({url_list(files)}, auto_detect = false, {said}, columns = {{{types}}})"
 
     def confine(self, con: duckdb.DuckDBPyConnection, relations: Sequence[Mapping[str, Any]]) -> None:
         files = sorted({str(file) for relation in relations for file in relation["files"]})
@@ -255,6 +261,6 @@ def _typed(types: Any) -> list[tuple[str, str]]:
     return [(str(name), str(kind)) for name, kind in types]
 
 
-def _parquet(files: Sequence[str], left_out: Sequence[str] = ()) -> str:
+def _parquet(files: Sequence[str], left_out: str = "") -> str:
     by_name = str(len(files) > 1).lower()
-    return f"SELECT *{exclude(left_out)} FROM read_parquet({url_list(files)}, union_by_name = {by_name}, hive_partitioning = false)"
+    return f"SELECT *{left_out} FROM read_parquet({url_list(files)}, union_by_name = {by_name}, hive_partitioning = false)"
