@@ -1,4 +1,4 @@
-"""DuckDB files into tables: each table and view of ``main``, through a connection that can do nothing else.
+"""DuckDB files into tables: each table and view of every schema, through a connection that can do nothing else.
 
 The file is opened read-only with external access off, so that a view in it that reads other files fails. Rows come over
 as Arrow. Must never: attach a stranger's database to the connection that may read files.
@@ -28,7 +28,10 @@ _CONFIG = {
 def read_duckdb(
     con: duckdb.DuckDBPyConnection, path: Path, shown: str, limits: Limits, taken: set[str], *, most: int | None = None
 ) -> tuple[list[tuple[str, Loaded]], list[str]]:
-    """Every table and view of ``main`` by its name, and notes on views that cannot be read. ``most`` limits the rows."""
+    """Every table and view by its name, and notes on those that cannot be read. ``most`` limits the rows.
+
+    One of a schema other than ``main`` has the schema in front: ``sales.orders`` becomes ``sales_orders``.
+    """
     try:
         source = duckdb.connect(str(path), read_only=True, config=_CONFIG)
     except duckdb.Error as error:
@@ -37,11 +40,13 @@ def read_duckdb(
     with source:
         names = _names(source)
         if not names:
-            raise BadInput("This DuckDB file has no table in main.", where=shown, to_do="Choose another file.")
+            raise BadInput("This DuckDB file has no table.", where=shown, to_do="Choose another file.")
         made, notes = [], []
-        for name, is_view in names:
+        for schema, bare, is_view in names:
+            name = bare if schema == "main" else f"{schema}.{bare}"
             try:
-                made.append((name, _read(con, source, name, free_name(name, taken), limits, most)))
+                new = free_name(bare if schema == "main" else f"{schema}_{bare}", taken)
+                made.append((name, _read(con, source, (schema, bare), new, limits, most)))
             except (duckdb.Error, BadInput) as error:
                 why = f": {error}" if isinstance(error, BadInput) else ""
                 notes.append(f"The {'view' if is_view else 'table'} {name} of {shown} cannot be read here and was left out{why}.")
@@ -50,33 +55,36 @@ def read_duckdb(
     return made, notes
 
 
-def _names(source: duckdb.DuckDBPyConnection) -> list[tuple[str, bool]]:
+def _names(source: duckdb.DuckDBPyConnection) -> list[tuple[str, str, bool]]:
+    """Schema, name, and whether it is a view; those of ``main`` first, so that they keep their names."""
     rows = source.execute(
-        """SELECT table_name, table_type = 'VIEW' FROM information_schema.tables
-           WHERE table_schema = 'main' AND table_catalog = current_database() ORDER BY 1"""
+        """SELECT table_schema, table_name, table_type = 'VIEW' FROM information_schema.tables
+           WHERE table_catalog = current_database() ORDER BY table_schema <> 'main', 1, 2"""
     ).fetchall()
-    return [(row[0], bool(row[1])) for row in rows]
+    return [(row[0], row[1], bool(row[2])) for row in rows]
 
 
 def _read(
-    con: duckdb.DuckDBPyConnection, source: duckdb.DuckDBPyConnection, name: str, new: str, limits: Limits, most: int | None
+    con: duckdb.DuckDBPyConnection, source: duckdb.DuckDBPyConnection, name: tuple[str, str], new: str, limits: Limits,
+    most: int | None,
 ) -> Loaded:
+    table_of, shown = f"{quoted(name[0])}.{quoted(name[1])}", name[1] if name[0] == "main" else ".".join(name)
     limit = f" LIMIT {most}" if most is not None else ""
-    described = source.execute(f"DESCRIBE SELECT * FROM main.{quoted(name)}").fetchall()
-    check_width(Path(name), len(described), limits)
+    described = source.execute(f"DESCRIBE SELECT * FROM {table_of}").fetchall()
+    check_width(Path(shown), len(described), limits)
     table = scratch_name(con)
     names, notes = unique_names([row[0] for row in described])
     try:
-        _copy(con, source, f"SELECT {_columns(described)} FROM main.{quoted(name)}{limit}", table)
+        _copy(con, source, f"SELECT {_columns(described)} FROM {table_of}{limit}", table)
     except duckdb.Error:
         huge = [row[0] for row in described if "HUGEINT" in row[1]]
         if not huge:
             raise
-        _copy(con, source, f"SELECT {_columns(described, huge_as='VARCHAR')} FROM main.{quoted(name)}{limit}", table)
+        _copy(con, source, f"SELECT {_columns(described, huge_as='VARCHAR')} FROM {table_of}{limit}", table)
         notes.append(f"{', '.join(huge)} came over as text: its numbers are too long to be held exactly.")
     arrived = [row[0] for row in con.execute(f"DESCRIBE {table}").fetchall()]
     selected = ", ".join(f"{quoted(a)} AS {quoted(n)}" for a, n in zip(arrived, names, strict=True))
-    return Loaded(new, f"SELECT {selected} FROM {table}", {"format": "duckdb", "table": name}, tuple(notes))
+    return Loaded(new, f"SELECT {selected} FROM {table}", {"format": "duckdb", "table": shown}, tuple(notes))
 
 
 def _copy(con: duckdb.DuckDBPyConnection, source: duckdb.DuckDBPyConnection, select: str, table: str) -> None:
