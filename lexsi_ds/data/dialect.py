@@ -18,6 +18,7 @@ from typing import Any
 
 from lexsi_ds.data.forms import is_value
 from lexsi_ds.data.header import Header, find_header, usual_width
+from lexsi_ds.data.header_words import may_be_name
 from lexsi_ds.data.text_file import TextFile
 
 _HEAD_CHARS = 512 << 10
@@ -28,6 +29,8 @@ _DELIMITERS = (",", ";", "\t", "|")
 _RARE_DELIMITERS = ("\x01", "^", "~", "¦", ":")
 _UNUSED = ("\x1f", "\x1e", "\x1d")
 _LEAST_SHARE = 0.5
+_LEAST_NAMES = 3
+_FAIR = 0.2
 
 
 @dataclass(frozen=True)
@@ -177,8 +180,21 @@ def _marks(head: str, suffix: str, options: Mapping[str, Any]) -> tuple[str, str
         rare = {d: s for d, s in rare.items() if s[1] > 1 and s[2] > 0.9 and (d != ":" or s[1] > 2)}
         best = max(rare, key=lambda d: rare[d][0], default=None)
     if best is None or (best in scored and scored[best][2] < _LEAST_SHARE):
+        if named := next((d for d in _DELIMITERS if d in head and _names_are_cut(_rows(head, d, quote, escape).cells)), None):
+            return named, quote, escape
         return next(d for d in (*_DELIMITERS, *_UNUSED) if d not in head), quote, escape
     return best, quote, escape
+
+
+def _names_are_cut(rows: list[list[str]]) -> bool:
+    """Whether the first line is names without blanks around its marks, most lines have the mark, and a fair part is as wide."""
+    first, *body = rows
+    if len(first) < _LEAST_NAMES or not body:
+        return False
+    named = all(cell and cell == cell.strip() and not is_value(cell) and may_be_name(cell) for cell in first)
+    cut = sum(len(row) > 1 for row in body) / len(body)
+    fit = sum(len(row) == len(first) for row in body) / len(body)
+    return named and len(set(first)) == len(first) and cut >= _LEAST_SHARE and fit >= _FAIR
 
 
 def _delimiter(given: str) -> str:

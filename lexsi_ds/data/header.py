@@ -18,6 +18,13 @@ _MOST_PREAMBLE = 60
 _MOST_HEADER = 6
 _YEAR = re.compile(r"^(19|20)\d\d$")
 _SURE = 0.8
+_LOOKED_AT = 20
+_FAIR = 0.2
+_IDENTIFIES = re.compile(r"(?i)(.*[_ -])?(id|ids|nr|no|num|number|key|code|name|index|row|#)|.*[a-z]Id|[a-z]{1,10}id")
+_UNNAMED = (
+    "All lines have one cell more than there are column names, so it is not known which name belongs to which column: they were "
+    "numbered. The names are: {}. A comma within a text or a number may be the reason; put such cells in quotes."
+)
 Rows = Sequence[Sequence[str]]
 
 
@@ -36,7 +43,7 @@ class Header:
 
 def find_header(rows: Rows, *, first: int | None = None, lines: int | None = None) -> Header:
     """Find titles, names and width. ``first`` and ``lines`` fix what a person chose."""
-    width = usual_width(rows)
+    width = _named_width(rows, usual_width(rows))
     start = _first_row(rows, width) if first is None else min(first, len(rows) - 1)
     commented = first is None and lines is None and are_commented_names(rows, start, width)
     if commented:
@@ -62,10 +69,34 @@ def find_header(rows: Rows, *, first: int | None = None, lines: int | None = Non
     if padded:
         notes.append("Rows have fewer cells than there are column names; the missing cells are missing values.")
     if width == len(names) + 1 and names and any(row[-1].strip() for row in body if len(row) == width):
-        names.insert(0, "row_name")
-        notes.append("The first column has no name in the header; it is called row_name.")
+        if _are_row_names([row[0].strip() for row in body if len(row) == width], names):
+            names.insert(0, "row_name")
+            notes.append("The first column has no name in the header; it is called row_name.")
+        else:
+            notes.append(_UNNAMED.format(", ".join(names)[:200]))
+            names = []
     names += [""] * (width - len(names))
     return Header(start, count, tuple(names), max(width, len(names)), tuple(notes), padded)
+
+
+def _named_width(rows: Rows, width: int) -> int:
+    """The width of the names, where a fair part of the rows has it though others are wider: those have a mark too many."""
+    for row in rows[:_LOOKED_AT]:
+        if len(row) >= max(2, width - 1):
+            break
+    else:
+        return width
+    fit = sum(len(other) == len(row) for other in rows) - 1
+    named = all(cell.strip() and not is_value(cell) and may_be_name(cell) for cell in row)
+    return len(row) if len(row) == width - 1 and named and fit >= max(1, _FAIR * (len(rows) - 1)) else width
+
+
+def _are_row_names(first: list[str], names: Sequence[str]) -> bool:
+    """Whether the cells before those that have names tell the rows apart, as programs write them without a name for the column.
+
+    Where the first name is itself that of such a column, the lines have a mark too many in one of their cells.
+    """
+    return len(set(first)) == len(first) and all(first) and not _IDENTIFIES.fullmatch(names[0].strip())
 
 
 def usual_width(rows: Rows) -> int:
