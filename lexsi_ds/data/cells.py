@@ -21,11 +21,13 @@ from lexsi_ds.data.forms import (
     LONG,
     MISSING_WORDS,
     PHONE,
+    POWER,
     STYLES,
+    TAILED,
     TRUTH,
     moment,
 )
-from lexsi_ds.data.numbers import bare, overflows
+from lexsi_ds.data.numbers import bare, loses_digits, overflows
 from lexsi_ds.data.raw_rows import quoted
 
 BATCH = 40
@@ -164,7 +166,10 @@ def _count_parts() -> dict[str, str]:
         "blank": count("t = ''"), "words": count("word"), "filled": count("filled"),
         "huge": count("filled AND huge"), "integer": matches(INTEGER),
         "zero": matches(LEADING_ZERO), "long": matches(LONG), "big": matches(BIG), "truth": matches(TRUTH), "phone": matches(PHONE),
-        "adorned": matches(ADORNED),
+        "adorned": matches(ADORNED), "power": matches(POWER), "tailed": matches(TAILED),
+        "inexact": count(f"CASE WHEN filled AND short THEN {loses_digits('t')} ELSE false END"),
+        "decimals": count("filled AND regexp_full_match(t, '[+-]?[0-9]*[.,][0-9]+([eE][+-]?[0-9]+)?')"),
+        "fewest": _decimals("min"), "most": _decimals("max"),
         "worded": matches(r"\d{1,2}\.?[ -]\p{L}{3,12}\.?,?[ -]\d{4}"),
         "eight": matches(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])"),
     }  # fmt: skip
@@ -178,6 +183,12 @@ def _count_parts() -> dict[str, str]:
     for name in DATE_FORMS:
         parts[f"date:{name}"] = count(f"CASE WHEN filled AND dated THEN ({moment('t', name)}) IS NOT NULL ELSE false END")
     return parts
+
+
+def _decimals(extreme: str) -> str:
+    """Digits behind the decimal mark: the fewest, or the most."""
+    length = "strlen(regexp_extract(t, '[.,]([0-9]*)$', 1))"
+    return f"CAST(coalesce({extreme}({length}) FILTER (WHERE filled AND short), 0) AS BIGINT)"
 
 
 def _sql(pattern: str) -> str:

@@ -6,6 +6,7 @@ and the question is put to the person. Must never: pick one of two readings in s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -18,6 +19,11 @@ _NEARLY = 0.9
 _FEW, _NEARLY_OF_FEW = 8, 0.6
 _LEAST_EIGHT = 3
 _CELL = "\x00cell"
+_CODE_NAME = re.compile(
+    r"(?i)(^|[^a-z])(versions?|ver|verze|releases?|rev|revision|builds?|sections?|sec|chapters?|clauses?|paragraphs?|kapitola|kapitel"
+    r"|abschnitt|periods?|month|year_?month|codes?|sku|hash|parts?|items?|articles?|models?|sizes?)([^a-z]|$)"
+)
+"""Names of columns whose values are told apart by how they are written."""
 _DATE_WORDS = ("date", "datum", "day", "datetime", "dt", "fecha", "tag", "jour")
 
 
@@ -95,6 +101,10 @@ def _decide(raw: str, name: str, f: Forms, hints: Hints, habits: _Habits) -> Dec
         return Decision("BIGINT", STYLES[0], bared=f.bared, notes=_sign_note(name, f), suggestions=_eight_digits(name, f))
     if f.n["long"] and f.n["long"] + f.n["style0"] >= f.filled:
         return Decision("VARCHAR", notes=(f"{name} was kept as text: its numbers are too long to be held exactly.",))
+    if f.styles and (why := _why_code(name, f)):
+        said = f"{name} was kept as text: {why}."
+        choice = Suggestion(kind="type", column=name, values=("decimal",), count=f.filled, said=said)
+        return Decision("VARCHAR", notes=(said,), suggestions=(choice,))
     if f.styles:
         return _number(name, f, hints, habits)
     if f.all("truth"):
@@ -102,6 +112,22 @@ def _decide(raw: str, name: str, f: Forms, hints: Hints, habits: _Habits) -> Dec
     if f.dates:
         return _date(raw, name, f, hints, habits)
     return Decision("VARCHAR", notes=_why_text(name, f), nearly=_nearly(f))
+
+
+def _why_code(name: str, f: Forms) -> str:
+    """Why values that could be numbers are none, or would not be written back as they stand; empty when nothing says so."""
+    if f.n["inexact"]:
+        many = "1 value has" if f.n["inexact"] == 1 else f"{f.n['inexact']:,} values have"
+        return f"{many} more digits than floating point holds"
+    if f.n["power"] and not f.n["decimals"]:
+        return "values such as 1E5, without a decimal mark, may be codes"
+    if _is_uneven(f) and _CODE_NAME.search(name):
+        return "some values end in a zero (1.10 is not 1.1), as in versions and numbers of sections"
+    return ""
+
+
+def _is_uneven(f: Forms) -> bool:
+    return bool(f.n["tailed"]) and f.n["fewest"] != f.n["most"]
 
 
 def _eight_digits(name: str, f: Forms) -> tuple[Suggestion, ...]:
@@ -157,6 +183,8 @@ def _number_notes(name: str, f: Forms, style: Style, whole: bool) -> tuple[str, 
         said.append(f"{name}: the {words[style.thousands]} marks thousands.")
     if style.decimal == "," and not whole:
         said.append(f"{name}: the comma marks decimals.")
+    if _is_uneven(f) and f.n["fewest"]:
+        said.append(f"{name}: zeros at the ends of decimals were not kept (1.10 is read as 1.1).")
     return (*said, *_sign_note(name, f))
 
 

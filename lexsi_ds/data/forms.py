@@ -21,7 +21,11 @@ MISSING_WORDS = frozenset(
 )
 """In upper case; those that are no code count only where everything else is a number or a date."""
 INTEGER = r"[+-]?\d{1,18}"
-LEADING_ZERO = r"[+-]?0\d+([.,]\d*)?"
+LEADING_ZERO = r"[+-]?0\d+([.,]\d*)?([eE][+-]?\d+)?"
+POWER = r"\d+[eE]\d{1,3}"
+"""Digits, an E and digits: a number only beside numbers with a decimal mark, else a code such as 1E5."""
+TAILED = r"[+-]?\d+[.,]\d*0"
+"""Decimals that end in a zero, which a number does not keep."""
 LONG = r"[+-]?\d{19,}"
 BIG = r"[+-]?\d{4,18}"
 PHONE = r"\+\d{7,15}"

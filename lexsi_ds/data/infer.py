@@ -40,7 +40,7 @@ from lexsi_ds.data.forms import (
     moment,
     truth,
 )
-from lexsi_ds.data.numbers import bare, number_sql
+from lexsi_ds.data.numbers import bare, loses_digits, number_sql
 from lexsi_ds.data.plan import Suggestion
 from lexsi_ds.data.raw_rows import quoted
 
@@ -293,4 +293,6 @@ def _refuted(at: CellTable, typed: Sequence[Typed]) -> set[str]:
 def _refutation(at: CellTable, t: Typed) -> str:
     text = trimmed(t.column)
     zeros = f" OR regexp_full_match({text}, '{LEADING_ZERO}')" if t.type in ("BIGINT", "DOUBLE") else ""
+    if t.type == "DOUBLE":
+        zeros += f" OR {loses_digits(text)}"
     return f"bool_or({is_filled(at, t.column)} AND (({t.expression}) IS NULL{zeros}))"

@@ -41,5 +41,21 @@ def overflows(text: str) -> str:
     return f"(CASE WHEN regexp_matches({text}, '\\d[eE]\\+?\\d{{3}}$') THEN coalesce(isinf({value}), false) ELSE false END)"
 
 
+def loses_digits(text: str) -> str:
+    """SQL: whether a text is a decimal number that floating point does not write back digit by digit."""
+    made = f"replace({text}, ',', '.')"
+    value = f"try_cast({made} AS DOUBLE)"
+    ways = ", ".join(_digits(way) for way in (f"CAST({value} AS VARCHAR)", f"format('{{:.17g}}', {value})"))
+    return (
+        f"(CASE WHEN strlen({text}) > 16 AND regexp_full_match({made}, '[+-]?[0-9]*[.][0-9]+') "
+        f"THEN strlen({_digits(made)}) > 15 AND {_digits(made)} NOT IN ({ways}) ELSE false END)"
+    )
+
+
+def _digits(text: str) -> str:
+    """SQL: the digits of a number, without its sign, its exponent, and zeros around them."""
+    return f"trim(regexp_replace({text}, '[eE].*$|[^0-9]', '', 'g'), '0')"
+
+
 def _finite(value: str) -> str:
     return f"nullif(nullif({value}, 'inf'::DOUBLE), '-inf'::DOUBLE)"
