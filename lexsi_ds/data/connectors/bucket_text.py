@@ -47,7 +47,7 @@ def read_texts(
     parts += [read(con, copy, name, _fresh(scratch), limits, {}) for copy in rest]
     said = {**parts[0].options, **options}
     if len(parts) == 1:
-        return replace(parts[0], options=said, columns=(), suggestions=(), typed=())
+        return replace(parts[0], options=said, columns=(), suggestions=())
     rejects = " UNION ALL ".join(f"(SELECT * FROM ({part.rejects}))" for part in parts if part.rejects)
     return Loaded(
         name, " UNION ALL BY NAME ".join(f"({part.select})" for part in parts), said,

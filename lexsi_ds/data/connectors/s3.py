@@ -16,6 +16,7 @@ import duckdb
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from lexsi_ds.data.connectors.base import Bound, ConnectorConfig, Driver, SourceTable
+from lexsi_ds.data.connectors.bucket_bind import NOT_COMPARED, bind_text, is_compared, planned_select
 from lexsi_ds.data.connectors.bucket_look import looked
 from lexsi_ds.data.connectors.bucket_names import (
     JSON,
@@ -57,11 +58,14 @@ _ERRORS: tuple[Told, ...] = (
     Told("ssl|certificate|tls", "A secure connection to the store could not be made.",
          "Check the endpoint; use_ssl=false is for stores without TLS."),
     Told("404", "A file is not there any more.", "Look at the list of files again, and connect again."),
+    Told("unicode|utf-8|utf8", "A text file is not UTF-8.", "Load it instead: an import reads any encoding."),
+    Told("lexsi: this text|csv error|error when sniffing|read_csv|could not (convert|parse) string|conversion error",
+         "A text file cannot be read in place, or is not written any more as it was when it was bound.",
+         "Load it instead of reading it in place: an import finds how each file is written."),
     Told("invalid (parquet|input)|not a parquet|no magic bytes|too small to be a parquet|don't match the footer",
          "A file is not the kind that its name says.", "Check that it was written completely."),
     Told("schema mismatch|mismatch between", "The files of one pattern do not have the same columns.",
          "Bind them one by one."),
-    Told("unicode|utf-8|utf8", "A text file is not UTF-8.", "Ingest it instead: then any encoding can be read."),
 )
 
 
@@ -180,7 +184,11 @@ class S3Driver(Driver[S3Config]):
         elif table.extra["format"] == "json":
             described = con.execute(f"DESCRIBE SELECT * FROM read_json({url_list(files)}, union_by_name = true)").fetchall()
             relation["types"] = [[row[0], row[1]] for row in described]  # objects are sorted on their way
-        elif table.extra["format"] == "csv":
+        elif is_compared(con, files):
+            plan, notes = bind_text(con, files, table.table, limits)
+            relation |= plan
+        else:
+            notes = (NOT_COMPARED,)
             described = con.execute(f"DESCRIBE SELECT * FROM read_csv({url_list(files)}, union_by_name = true)").fetchall()
             relation["types"] = [[row[0], row[1]] for row in described]  # objects are sorted on their way
             found = con.execute(f"SELECT Delimiter, Quote, SkipRows, HasHeader FROM sniff_csv({literal(files[0])})").fetchone()
@@ -196,6 +204,8 @@ class S3Driver(Driver[S3Config]):
         left_out = exclude([str(column) for column in relation.get("left_out") or ()])
         if relation["format"] == "parquet":
             return _parquet(files, left_out)
+        if "parts" in relation:
+            return f"SELECT *{left_out} FROM ({planned_select(relation)})"
         types = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in _typed(relation["types"]))
         if relation["format"] == "json":
             said = f"auto_detect = false, format = 'auto', columns = {{{types}}}"
