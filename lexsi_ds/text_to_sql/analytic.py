@@ -8,7 +8,7 @@ from typing import Literal
 
 import pandas as pd
 
-from lexsi_ds.text_to_sql import counts_per, elapsed, followup, negations
+from lexsi_ds.text_to_sql import counts_per, elapsed, faithful, followup, negations, units
 from lexsi_ds.text_to_sql.amounts import main_measure
 from lexsi_ds.text_to_sql.caveats import caveats_of
 from lexsi_ds.text_to_sql.doubt import NotUnderstood
@@ -29,7 +29,7 @@ def analytic(
 ) -> Analytic:
     """The query that answers a question. Raises NotUnderstood or Ambiguous."""
     tagged = tag(question, lexicon, names.handle.today)
-    tagged = glossed(replace(tagged, items=elapsed.soften(tagged.items)))
+    tagged = glossed(replace(tagged, items=units.told_of_numbers(elapsed.soften(tagged.items))))
     unknown = _strange(tagged)
     if unknown:
         raise NotUnderstood(unknown, "no table, column, value or known word matches")
@@ -48,6 +48,7 @@ def analytic(
         settled = resolve(draft, names, lexicon.values)
         counts_per.check_none(draft, settled.query, names, query)
     negations.check(tagged.items, settled.query)
+    faithful.check(tagged.items, draft, settled.query)
     counts_per.check_fewest(settled.query, names, query)
     return answer_of(settled, names, query, tagged.repairs)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from lexsi_ds.text_to_sql import shared_days
 from lexsi_ds.text_to_sql.draft import FilterAsk
 from lexsi_ds.text_to_sql.rules import is_late
 from lexsi_ds.text_to_sql.tagger import Item
@@ -28,18 +29,20 @@ def owning(parser: Parser, i: int) -> int:
         return missing
     counted, start = _how_many_of_all(parser, start)
     made: list[FilterAsk] = []
-    stop = start
+    stop, listed = start, 0
     while True:
         ask, after = one(parser, stop, negated=negated)
         if ask is None:
             break
-        made += [ask, *_no_others(parser, stop, ask)]
-        stop = after
+        others = _no_others(parser, stop, ask)
+        apart, stop = shared_days.of_belongings(parser, ask, after)
+        made += [*apart, *others]
+        listed += 1
         turned, following = _joiner(parser, stop, negated=negated)
         if following == stop or not _starts_one(parser, following):
             break
         negated, stop = turned, following
-    if not made or (counted is not None and counted != len(made)):
+    if not made or (counted is not None and counted != listed):
         return i
     plain = len(made) == 1 and made[0].numbers and not made[0].negated and not (made[0].inner and _has_subject(parser))
     if plain and parser.kind(start) in _TESTS:

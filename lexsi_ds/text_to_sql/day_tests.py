@@ -49,7 +49,12 @@ def days(r: Resolver, ask: FilterAsk) -> Predicate:
     several = sum(1 for c in r.model.of_table(column.table) if c.role == "time") > 1
     text = f"{column.label} {span.text}" if ask.column or several else span.text
     if ask.negated:
+        if ask.inner:
+            raise NotUnderstood((ask.text,), "it denies several spans of days at once")
         around = [p for p in (_span(ref, None, span.start), _span(ref, span.end, None)) if p is not None]
+        if column.nulls:  # what has no such day yet is among what was not closed in 2023
+            around.append(Predicate(ref=ref, test="is null"))
+            text += ", or no date at all"
         return Predicate(ref=ref, test="any", any_of=tuple(around), text=f"not {text}")
     spans = [_span(ref, s.start, s.end) for s in (span, *(o.span for o in ask.inner if o.span is not None))]
     if len(spans) > 1:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lexsi_ds.knowledge.values import ValueIndex
-from lexsi_ds.text_to_sql import conditions, windows_of
+from lexsi_ds.text_to_sql import conditions, kept, windows_of
 from lexsi_ds.text_to_sql.amounts import main_measure
 from lexsi_ds.text_to_sql.doubt import NotUnderstood
 from lexsi_ds.text_to_sql.draft import Draft, GroupAsk, MeasureAsk
@@ -92,6 +92,7 @@ def settle(draft: Draft, names: Names, values: ValueIndex, previous: Analytic, i
         raise NotUnderstood(
             ("the question",), "the earlier question is too involved to change by a few words; ask it whole"
         )
+    draft = kept.values_as_filters(draft, before, items)
     work = resolver_on(draft, names, values, before)
     for item in draft.entities:
         if work.scope.distance(work.entity_table(item)) is None:
@@ -105,7 +106,7 @@ def settle(draft: Draft, names: Names, values: ValueIndex, previous: Analytic, i
     kept_groups = [d for d in before.dimensions if all(d.ref != n.ref or d.grain != n.grain for n in found)]
     dimensions = (*kept_groups, *found) if adds else tuple(found) or before.dimensions
     filters, _ = conditions.settle(work, draft.filters)
-    kept = tuple(p for p in before.filters if all(p.ref != f.ref for f in filters))
+    still = kept.kept_tests(before, filters)
     measures = _measures(work, draft, before)
     measures = windows_of.windowed(work, list(dimensions), measures)
     having = (*before.having, *work.conditions_on_groups(list(dimensions)))
@@ -115,7 +116,7 @@ def settle(draft: Draft, names: Names, values: ValueIndex, previous: Analytic, i
             "joins": tuple(work.scope.joins),
             "measures": tuple(measures),
             "dimensions": dimensions,
-            "filters": (*kept, *filters, *work.role_tests),
+            "filters": (*still, *filters, *work.role_tests),
             "having": having,
             "limit": limit,
             "ties": ties,
@@ -172,6 +173,10 @@ def _order(
         return (), None, False
     by_name = tuple(Order(name=d.name, descending=False) for d in dimensions)
     main = main_measure(measures)
+    if draft.order and draft.limit is None and before.limit is not None and not draft.top_one and not changed:
+        raise NotUnderstood(
+            tuple(o.word or "order" for o in draft.order), f"it does not say whether the {before.limit} shown stay"
+        )
     if draft.order:
         ask = next((o for o in draft.order if o.target is not None), draft.order[-1])
         name, descending = main.name, draft.order[-1].descending is not False
@@ -185,7 +190,9 @@ def _order(
         return before.order, before.limit, before.ties
     if any(d.grain for d in dimensions):
         return by_name, None, False
-    return (Order(name=main.name, descending=True), *by_name), None, False
+    same = not changed and before.limit is not None and bool(before.order)
+    down = before.order[0].descending if same else True
+    return (Order(name=main.name, descending=down), *by_name), before.limit if same else None, False
 
 
 def _named(work: Resolver, item: Item, measures: list[Measure], dimensions: list[Dimension]) -> str:
@@ -211,8 +218,8 @@ def _of_list(draft: Draft, names: Names, values: ValueIndex, before: Logical) ->
         raise NotUnderstood((), "the earlier answer was a list; ask this as a question of its own")
     work = resolver_on(draft, names, values, before)
     filters, _ = conditions.settle(work, draft.filters)
-    kept = tuple(p for p in before.filters if all(p.ref != f.ref for f in filters))
-    tests: tuple[Predicate, ...] = (*kept, *filters, *work.role_tests)
+    still = kept.kept_tests(before, filters)
+    tests: tuple[Predicate, ...] = (*still, *filters, *work.role_tests)
     counts = draft.pending == ["count"]
     if draft.groups or counts:
         if before.limit is not None or before.ties:

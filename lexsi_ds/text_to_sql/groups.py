@@ -40,7 +40,9 @@ def group(parser: Parser, i: int) -> int:
         return stop + 1
     if parser.kind(i) == "by" and parser.items[i].text.casefold() == "by" and _names_value(parser, stop):
         return stop
-    counted = parser.skip(stop + 1, "of", "all")
+    counted = parser.skip(stop + 1, "of", "all", "distinct")
+    if parser.kind(stop) == "count" and parser.is_named(counted, "entity") and parser.draft.measures and not parser.draft.order:
+        parser.draft.left.append(parser.items[stop].text)  # groups by how many there are, and no second figure
     figure = (
         parser.kind(stop) == "count" and parser.is_named(counted, "column") and not parser.is_named(counted, "entity")
     )
@@ -92,6 +94,9 @@ def _one_group(parser: Parser, i: int) -> tuple[GroupAsk | None, int]:
         of, item, stop = item, parser.items[stop], stop + 1
     if parser.kind(stop) == "grain" and _is_time(item):
         return GroupAsk(item, GRAINS.get(parser.items[stop].words[0]), of, text=item.text), stop + 1  # type: ignore[arg-type]
+    plain = of is None and bool(item.of("entity", "role")) and not item.of("column")
+    if plain and stop == i + 1 and parser.is_named(stop, "entity") and not parser.is_named(stop, "column", "value"):
+        parser.draft.left.append(parser.items[stop].text)  # "by researcher department": the department of each researcher
     return GroupAsk(item, None, of, text=item.text), stop
 
 

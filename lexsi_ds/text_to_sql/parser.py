@@ -21,6 +21,7 @@ from lexsi_ds.text_to_sql import (
     naming,
     nested,
     rivals,
+    shared_days,
     value_clauses,
     windows,
 )
@@ -93,6 +94,7 @@ class Parser:
             self.take_bands,
             self.take_boss,
             self.take_rivals,
+            self.take_shared_days,
             self.take_owning,
             self.take_happened,
             self.take_versus,
@@ -192,6 +194,9 @@ class Parser:
 
     def take_rivals(self, i: int) -> int:
         return rivals.clause(self, i)
+
+    def take_shared_days(self, i: int) -> int:
+        return shared_days.of_two(self, i)
 
     def take_owning(self, i: int) -> int:
         return belongings.owning(self, i)

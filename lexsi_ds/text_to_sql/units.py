@@ -5,7 +5,10 @@ Only units of one kind, and only by fixed factors. Money is never converted.
 
 from __future__ import annotations
 
-from lexsi_ds.knowledge.words import of_words
+from dataclasses import replace
+
+from lexsi_ds.knowledge.words import of_words, split_name
+from lexsi_ds.text_to_sql.items import Item
 
 _KINDS: tuple[dict[str, float], ...] = (
     {"ms": 1, "millisecond": 1, "s": 1e3, "sec": 1e3, "second": 1e3, "min": 6e4, "minute": 6e4, "h": 3.6e6, "hr": 3.6e6,
@@ -46,3 +49,21 @@ def factor(said: str, kept: str) -> float | None:
         if one in kind and other in kind:
             return kind[one] / kind[other]
     return None
+
+
+_MOMENTS = frozenset({"start", "begin", "beginning", "end", "open", "opening", "close", "closing", "arrival", "departure"})
+
+
+def told_of_numbers(items: tuple[Item, ...]) -> tuple[Item, ...]:
+    """A unit right behind a number is one, and not the hour that something starts at: "longer than 2 hours"."""
+    out = list(items)
+    for n, item in enumerate(items):
+        counted = n > 0 and items[n - 1].kind == "number" and item.kind == "sense" and len(item.words) == 1
+        if counted and is_measured(item.words[0]) and all(_is_moment(s.label, s.column) for s in item.senses):
+            out[n] = replace(item, kind="unknown", senses=())
+    return tuple(out)
+
+
+def _is_moment(label: str, column: str) -> bool:
+    words = set(label.casefold().split()) | set(split_name(column))
+    return bool(words & _MOMENTS)

@@ -126,8 +126,14 @@ def done_things(r: Resolver) -> list[Predicate]:
 
 def named_groups(r: Resolver, dimensions: list[Dimension]) -> list[Predicate]:
     """Rows without a value are no group that could come first."""
-    made = []
+    made: list[Predicate] = []
     for d in dimensions:
+        step = next((s for s in r.scope.joins if s.alias == d.ref.alias), None)
+        link = r.model.column(step.left.table, step.left.column) if step is not None else None
+        if step is not None and link is not None and link.nulls and all(p.ref != step.left for p in made):
+            made.append(Predicate(ref=step.left, test="is not null"))
+            r.scope.said.append(f"rows without a {r.model.table(step.table).label} left out")
+            continue
         column = r.model.column(d.ref.table, d.ref.column)
         if column is not None and column.nulls and not d.bands:
             made.append(Predicate(ref=d.ref, test="is not null"))
