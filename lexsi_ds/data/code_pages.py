@@ -74,7 +74,7 @@ def rival(sample: bytes, page: str) -> tuple[str, str, str] | None:
     for other in sorted((p for p in EUROPEAN if p != page), key=lambda p: -scores[p]):
         if scores[page] - scores[other] > _THIN:
             return None
-        for word in re.findall(rb"[\w\x80-\xff]{2,40}", sample):
+        for word in re.findall(rb"[\w\x80-\xff]{2,40}|[0-9] ?[\x80-\xff]", sample):
             here, there = word.decode(page, errors="replace"), word.decode(other, errors="replace")
             if here != there:
                 return other, here, there

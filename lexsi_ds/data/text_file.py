@@ -33,6 +33,12 @@ _CONTROL = bytes(set(range(32)) - {9, 10, 12, 13, 27})
 _CANDIDATES = ["cp1252", "cp1250", "iso8859_2", "cp1251", "cp1253", "cp1254", "shift_jis", "gb18030", "big5", "euc_kr"]
 _WHOLE_WORDS = ("cp1251", "cp1253")
 _MOSTLY = 0.9
+_SIGNS = re.compile(
+    rb"(?<=[0-9])(?: ?[\x80\xa3]|\xa0(?=[0-9]))(?![A-Za-z\x80-\xff])"
+    rb"|(?<![A-Za-z\x80-\xff])(?:[\x80\xa3](?= ?[0-9.])|\xb5(?=[gmlsAFVWHL][^a-z])|[\xbc-\xbe](?![A-Za-z\x80-\xff]))"
+)
+"""Where a euro, a pound, a micro sign, a fraction or a blank between digits stands in the code page of Windows, and no letter."""
+_ALSO_SIGNS = frozenset(b"\x80\x85\x91\x92\x93\x94\x96\x97\xa0\xa7\xb0\xb1\xb2\xb3\xb5\xbc\xbd\xbe")
 _NON_ASCII_LINE = re.compile(rb"[^\n]*[\x80-\xff][^\n]*\n?")
 
 
@@ -119,7 +125,11 @@ def refuse_binary(path: Path, head: bytes) -> None:
 
 def guess_encoding(sample: bytes) -> str:
     """The likeliest single-byte or East Asian encoding of lines that are not UTF-8."""
+    signs = _SIGNS.search(sample) is not None
+    sample = _SIGNS.sub(b" ", sample)
     letters = re.sub(rb"[\x00-\x7f]+", b"", sample)
+    if signs and (not letters or set(letters) <= _ALSO_SIGNS):
+        return "cp1252"
     if len(set(letters)) <= 2:  # too little for other alphabets
         return european(letters)
     whole = _in_words(sample)
