@@ -180,6 +180,8 @@ def _count_parts() -> dict[str, str]:
             parts[f"grouped{i}"] = matches(style.grouped)
     parts["comma3"] = matches(r"[+-]?[1-9]\d{0,2},\d{3}")
     parts["point3"] = matches(r"[+-]?[1-9]\d{0,2}\.\d{3}")
+    parts["alike"] = matches(r"-?[1-9]\d{1,2}[.,]\d{3}")
+    parts["ymd2"] = matches(r"\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])")
     for name in DATE_FORMS:
         parts[f"date:{name}"] = count(f"CASE WHEN filled AND dated THEN ({moment('t', name)}) IS NOT NULL ELSE false END")
     return parts

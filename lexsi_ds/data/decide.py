@@ -24,6 +24,8 @@ _CODE_NAME = re.compile(
     r"|abschnitt|periods?|month|year_?month|codes?|sku|hash|parts?|items?|articles?|models?|sizes?)([^a-z]|$)"
 )
 """Names of columns whose values are told apart by how they are written."""
+_NO_DATE_NAME = re.compile(r"(?i)(^|[^a-z])(ip|address|scores?|results?|sets?|serial|numbers?|no|nr|ratio|dimensions?)([^a-z]|$)")
+_PLACE_NAME = re.compile(r"(?i)(^|[^a-z])(lat|latitude|lon|lng|long|longitude|gps|coord\w*|breite|l[äa]nge|šířka|délka)([^a-z]|$)")
 _DATE_WORDS = ("date", "datum", "day", "datetime", "dt", "fecha", "tag", "jour")
 
 
@@ -109,6 +111,10 @@ def _decide(raw: str, name: str, f: Forms, hints: Hints, habits: _Habits) -> Dec
         return _number(name, f, hints, habits)
     if f.all("truth"):
         return Decision("BOOLEAN")
+    if f.dates and hints.order_of(raw) is None and (why := _why_no_date(name, f)):
+        said = f"{name} was kept as text: {why}."
+        choice = Suggestion(kind="date_order", column=name, values=("dmy", "mdy"), count=f.filled, said=said)
+        return Decision("VARCHAR", notes=(said,), suggestions=(choice,))
     if f.dates:
         return _date(raw, name, f, hints, habits)
     return Decision("VARCHAR", notes=_why_text(name, f), nearly=_nearly(f))
@@ -123,6 +129,17 @@ def _why_code(name: str, f: Forms) -> str:
         return "values such as 1E5, without a decimal mark, may be codes"
     if _is_uneven(f) and _CODE_NAME.search(name):
         return "some values end in a zero (1.10 is not 1.1), as in versions and numbers of sections"
+    return ""
+
+
+def _why_no_date(name: str, f: Forms) -> str:
+    """Why values that could be dates with years of two digits are kept as they are; empty when nothing says so."""
+    if any(not d.endswith("y") or DATE_FORMS[d].order is None for d in f.dates):
+        return ""
+    if _CODE_NAME.search(name) or _NO_DATE_NAME.search(name):
+        return "values such as 01-02-03 may be codes under this name, rather than dates"
+    if f.all("ymd2") and not any(d.startswith("mdy") for d in f.dates):
+        return "it cannot be told whether the year or the day comes first"
     return ""
 
 
@@ -161,7 +178,7 @@ def _number(name: str, f: Forms, hints: Hints, habits: _Habits) -> Decision:
     if len(marks) > 1 and clear:  # whole numbers in groups: the decimal mark does not matter
         marks = {STYLES[clear[0]].decimal}
     elif len(marks) > 1:
-        mark = hints.decimal or _settle(f, hints, habits)
+        mark = hints.decimal or _settle(name, f, hints, habits)
         if mark is None:
             example = "1,234" if f.n["comma3"] else "1.234"
             said = f"{name} was kept as text: {example} could be a thousand or a decimal."
@@ -196,8 +213,10 @@ def _sign_note(name: str, f: Forms) -> tuple[str, ...]:
     return (f"{name}: {what}.",)
 
 
-def _settle(f: Forms, hints: Hints, habits: _Habits) -> str | None:
+def _settle(name: str, f: Forms, hints: Hints, habits: _Habits) -> str | None:
     """The decimal mark where 1.234 or 1,234 could be either."""
+    if _PLACE_NAME.search(name) and f.all("alike"):
+        return "." if f.n["point3"] else ","
     if f.n["big"]:  # 5000 beside 1,234: the comma is not for thousands
         return "," if f.n["comma3"] else "."
     if habits.decimal is not None:
