@@ -7,6 +7,7 @@ zeros, or read more of a workbook than its styles, its list of sheets, and the s
 from __future__ import annotations
 
 import html
+import itertools
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -23,6 +24,11 @@ _TARGET = re.compile(rb'<Relationship (?=[^>]*\bId="([^"]*)")[^>]*\bTarget="([^"
 _MASK = re.compile(r"[0\- /()]*0[0\- /()]*0[0\- /()]*")
 """Two zeros at least, and between them only what stands between the parts of a code."""
 _LONGEST_CELL = 300
+_ERROR = re.compile(rb'<c [^>]{0,200}\bt="e"')
+_NO_RESULT = re.compile(
+    rb'<c (?![^>]{0,200}\bt="str")[^>]{0,200}>\s*(?:<f[^>]{0,300}/>|<f[^>]{0,300}>[^<]*</f>)\s*(?:<v\s*/>|<v></v>|</c>)'
+)
+"""A formula without a result; one whose result is an empty text is of the type ``str``."""
 
 
 @dataclass
@@ -117,6 +123,19 @@ def _cells(archive: zipfile.ZipFile, member: str, numbers: Mapping[bytes, int]) 
             carry = carry if len(carry) < _CHUNK else carry[-_LONGEST_CELL:]
         for style, letters, row in cell.findall(carry):
             yield int(row) - 1, column_number(letters) - 1, numbers[style]
+
+
+def odd_cells(chunks: Iterator[bytes]) -> tuple[int, int]:
+    """Cells of a sheet that hold an error such as #DIV/0!, and formulas without a stored result."""
+    errors = bare = 0
+    carry = b""
+    for chunk in itertools.chain(chunks, [b"<c "]):
+        data = carry + chunk
+        end = max(data.rfind(b"<c "), 0)
+        errors += len(_ERROR.findall(data[:end]))
+        bare += len(_NO_RESULT.findall(data[:end]))
+        carry = data[end:]
+    return errors, bare
 
 
 def column_number(letters: bytes) -> int:

@@ -27,7 +27,7 @@ from python_calamine import (
 
 from lexsi_ds.data.archives import check_workbook, member_chunks
 from lexsi_ds.data.dialect import sniff_dialect
-from lexsi_ds.data.excel_codes import Codes, coded_cells, column_number
+from lexsi_ds.data.excel_codes import Codes, coded_cells, column_number, odd_cells
 from lexsi_ds.data.loaded import Limits, Loaded, check_width
 from lexsi_ds.data.plan import options_for
 from lexsi_ds.data.raw_rows import load_rows
@@ -83,9 +83,23 @@ def read_excel(
     if not made:
         raise BadInput("No sheet of this workbook has a table.", where=shown, to_do="Choose another file.")
     notes = [f"Empty, not read: sheet{'s' * (len(skipped) > 1)} {', '.join(skipped)} of {shown}."] if skipped else []
+    notes += _odd_notes(path)
     if hidden:
         notes.append(f"Hidden in the workbook, but read: {', '.join(hidden)}.")
     return made, notes
+
+
+def _odd_notes(path: Path) -> list[str]:
+    """What became missing without being empty: formulas without a stored result, and errors; only xlsx tells."""
+    if path.suffix.lower() not in (".xlsx", ".xlsm"):
+        return []
+    found = [odd_cells(iter(chunks)) for name, chunks in member_chunks(path, ".xml") if "worksheets/" in str(name)]
+    errors, bare = sum(e for e, _ in found), sum(b for _, b in found)
+    notes = [f"{errors:,} cell{'s' * (errors > 1)} with an error such as #DIV/0! became missing."] if errors else []
+    if bare:
+        said = "formulas have" if bare > 1 else "formula has"
+        notes.append(f"{bare:,} {said} no stored result and became missing: open and save the workbook in Excel.")
+    return notes
 
 
 def _open(path: Path, shown: str) -> CalamineWorkbook:
