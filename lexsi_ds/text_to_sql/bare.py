@@ -46,5 +46,5 @@ def function_of(r: Resolver) -> MeasureAsk:
 
 
 def _ask(item: Item, *, summed: bool) -> Ambiguous:
-    firsts = ("total", "average") if summed else ("average", "maximum")
+    firsts = ("total", "average") if summed else ("average", "maximum", "total")
     return Ambiguous(item, tuple(f"{f} {item.text}" for f in firsts), f"{item.text} of a group can be told in several ways")

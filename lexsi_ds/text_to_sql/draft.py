@@ -36,6 +36,8 @@ class MeasureAsk:
     since: Item | None = None
     """The earlier date of time between two dates; the target is the later one."""
     unit: str = ""
+    start: int = -1
+    """Where its function stands in the question; -1 when that is not known."""
 
 
 @dataclass(frozen=True)

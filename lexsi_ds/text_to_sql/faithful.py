@@ -24,8 +24,20 @@ def check(items: tuple[Item, ...], draft: Draft, query: Logical) -> None:
             timed = item.kind == "sense" and all(s.kind == "verb" or (s.kind == "hint" and s.role == "time") for s in item.senses)
             if dates and timed and not dates & used:
                 raise NotUnderstood((item.text,), "it names a date that the question as it was read does not use")
-    if draft.limit is not None or draft.order:
+    if draft.limit is not None or draft.order or query.outer:
         _check_roles(items, query, used)
+    if draft.place is not None and not query.dimensions and not query.measures:
+        _check_place(items)
+
+
+def _check_place(items: tuple[Item, ...]) -> None:
+    """ "second cheapest ticket type": a type, and not the tickets at that price."""
+    said = [i for i in items if i.kind not in ("stop", "mark")]
+    for n, item in enumerate(said[:-2]):
+        noun = said[n + 2]
+        columns = noun.of("column")
+        if item.kind == "place" and columns and not noun.of("entity") and all(s.role in ("category", "text") for s in columns):
+            raise NotUnderstood((noun.text,), "the question as it was read does not tell them apart")
 
 
 def _check_roles(items: tuple[Item, ...], query: Logical, used: set[tuple[str, str]]) -> None:

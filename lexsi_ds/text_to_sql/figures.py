@@ -84,7 +84,8 @@ def aggregate(parser: Parser, i: int) -> int:
         parser.draft.pending.append("how much" if asked else fns[0])
         return i + 1
     for target, of in targets:
-        parser.draft.measures += [MeasureAsk(fn, target, of, distinct, cue=parser.items[i].text) for fn in fns]
+        cue, start = parser.items[i].text, parser.items[i].start
+        parser.draft.measures += [MeasureAsk(fn, target, of, distinct, cue=cue, start=start) for fn in fns]
     return stop
 
 

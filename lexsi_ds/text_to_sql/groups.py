@@ -27,6 +27,8 @@ def group(parser: Parser, i: int) -> int:
             parser.draft.groups.append(GroupAsk(None, GRAINS.get(item.words[0]), text=item.text))  # type: ignore[arg-type]
             return i + 1
         if item.kind == "grain" and not alone and not plural and GRAINS.get(item.words[0]):
+            if parser.kind(i - 1) in ("average", "median") and parser.is_named(i + 1, "column"):
+                parser.draft.left.append(item.text)  # the average of the months' totals, or of the rows of each month
             parser.draft.groups.append(GroupAsk(None, GRAINS.get(parser.items[i].words[0]), text=parser.items[i].text))  # type: ignore[arg-type]
             return i + 1
         return i
@@ -58,6 +60,8 @@ def group(parser: Parser, i: int) -> int:
         within = "within" in parser.items[i].words and parser.draft.share
         per = parser.items[i].text.casefold() == "per"
         parser.draft.groups.append(replace(group, within=within, per=per) if within or per else group)
+        if parser.kind(i) == "by" and parser.draft.measures and _does_it(parser, stop, after):
+            parser.draft.left.append(parser.items[stop].text)  # "by buyers from France": whose they are, or one row for each
         stop = after
         following = parser.skip(stop, "mark", "and")
         if following == stop or not (
@@ -98,6 +102,15 @@ def _one_group(parser: Parser, i: int) -> tuple[GroupAsk | None, int]:
     if plain and stop == i + 1 and parser.is_named(stop, "entity") and not parser.is_named(stop, "column", "value"):
         parser.draft.left.append(parser.items[stop].text)  # "by researcher department": the department of each researcher
     return GroupAsk(item, None, of, text=item.text), stop
+
+
+def _does_it(parser: Parser, i: int, after: int) -> bool:
+    """Whether rows in the plural stand here with a condition behind them: those who did it rather than groups."""
+    item = parser.items[i]
+    if after != i + 1 or not item.of("entity") or item.of("column") or not item.words[-1].endswith("s"):
+        return False
+    told = parser.skip(after, "from", "of", "in", "which", "be")
+    return parser.is_named(after, "verb", "hint") or (told > after and parser.is_named(told, "value", "verb", "hint"))
 
 
 def _opposites(parser: Parser, i: int) -> tuple[GroupAsk | None, int]:

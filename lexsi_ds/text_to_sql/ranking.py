@@ -42,7 +42,7 @@ def rank_by(draft: Draft, names: Names) -> None:
             return
         column = names.column(ask.target.of("column")[0].table, ask.target.of("column")[0].column)
         if not column.additive:
-            choices = (f"average {ask.target.text}", f"highest {ask.target.text}")
+            choices = tuple(f"{fn} {ask.target.text}" for fn in ("average", "maximum", "total"))
             raise Ambiguous(ask.target, choices, f"several rows stand behind each {subject.text}")
         draft.measures.append(MeasureAsk("sum", ask.target, cue="total"))
         return

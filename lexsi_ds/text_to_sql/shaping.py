@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lexsi_ds.text_to_sql.doubt import NotUnderstood
+from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.draft import FilterAsk
+from lexsi_ds.text_to_sql.tagger import Item
 
 if TYPE_CHECKING:
     from lexsi_ds.text_to_sql.resolver import Resolver
@@ -93,7 +94,10 @@ def not_per_one(r: Resolver) -> None:
             and any(m.fn in ("average", "median") for m in draft.measures)
         ):
             noun = r.model.table(r.base).plural
-            raise NotUnderstood(
-                (f"per {ask.target.text}",),
-                f"it can be the average of the {noun} of each, or the average of what each has in all",
-            )
+            why = f"it can be the average of the {noun} of each, or the average of what each has in all"
+            first = draft.measures[0]
+            if len(draft.measures) == 1 and first.target is not None and 0 <= first.start < ask.target.start:
+                said = f"{first.target.text} by {ask.target.text}"
+                whole = Item("whole", f"per {ask.target.text}", start=first.start, end=ask.target.end)
+                raise Ambiguous(whole, (f"{first.cue} {said}", f"total {said}"), why)
+            raise NotUnderstood((f"per {ask.target.text}",), why)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lexsi_ds.data.same_rows import same_rows
-from lexsi_ds.text_to_sql.reading import Analytic
+from lexsi_ds.text_to_sql.reading import Analytic, Clarify
 from tests.text_to_sql.sources import Asked, asked
 from tests.text_to_sql.studio import STUDIO
 
@@ -100,3 +100,17 @@ def test_an_hour_behind_a_number_is_a_length_and_no_hour_of_the_day(tmp_path_fac
     tables = {"gigs": "SELECT n AS gig_id, 12 + n % 10 AS StartHr, 30 + n % 5 * 30 AS DurMin FROM range(1, 41) AS t(n)"}
     gigs = asked(tmp_path_factory.mktemp("gigs"), tables)
     assert len(gigs.answer("gigs longer than 1 hour")) == len(gigs.source.rows("SELECT 1 FROM gigs WHERE DurMin > 60"))
+
+
+def test_a_figure_per_one_that_has_two_readings_is_asked_with_both(studio: Asked) -> None:
+    reading = studio.read("average amount per member")
+    assert isinstance(reading, Clarify), reading
+    assert set(reading.options) == {"average amount by member", "total amount by member"}
+    assert all(isinstance(studio.read(o), Analytic) for o in reading.options)
+
+
+@pytest.mark.parametrize(
+    "question", ["total amount by members from Graz", "average monthly amount", "second largest payment method"]
+)
+def test_a_group_that_may_be_a_condition_or_a_period_is_not_guessed(studio: Asked, question: str) -> None:
+    assert not isinstance(studio.read(question), Analytic)
