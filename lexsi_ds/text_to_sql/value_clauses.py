@@ -71,6 +71,8 @@ def values(parser: Parser, i: int) -> int:
         stop += 1
     if apart and start > 0 and parser.items[start - 1].text.casefold() == "both":
         parser.draft.left.append(parser.items[start - 1].text)  # rows of either kind at once are two conditions
+    if apart and len(found) > 1 and all(x.article for x in found) and parser.kind(start - 1) in ("be", "which"):
+        parser.draft.left.append(found[-1].text)  # "that are a dog and a cat": nothing is both
     if negated and parser.kind(i) == "without" and parser.is_named(stop, "value"):
         parser.draft.left.append(parser.items[stop].text)  # "without excused sick absences": both at once are absent
     if apart and not negated and found[0].of("value"):

@@ -34,6 +34,7 @@ REFUSED = [
     "total capacity by number of trainers",
     "average hourly rate by number of different classes",
     "members with more than 2 payments in 2022 and 2023",
+    "how many trainers are a woman and a man",
 ]
 
 
