@@ -59,7 +59,8 @@ def test_the_pages_show_a_model_of_the_platform(answered, monkeypatch: pytest.Mo
 
     app = answered[0]
     monkeypatch.setattr("lexsi_ds.application.get_application", lambda: app)
-    at = AppTest.from_file(str(Path(__file__).resolve().parents[2] / "app.py"), default_timeout=60)
+    monkeypatch.setattr("components.explain_work.PATIENCE", 60.0)  # wait for views that workers compute
+    at = AppTest.from_file(str(Path(__file__).resolve().parents[2] / "app.py"), default_timeout=120)
     at.switch_page(PAGES[page])
     shown = words(settled(at.run()))
     assert "Lexsi platform" in shown
