@@ -54,7 +54,7 @@ def test_a_built_query_is_kept_and_can_be_asked_again_in_its_conversation(applic
     conversation = application.chats.new(actor, demo_handle.source_id)
     given = {"kind": "query", "logical": BUILT}
     run_id = application.chats.ask(actor, conversation, "Loans by status, built", demo_handle.source_id, given=given)
-    while application.chats.events(actor, run_id, after=0, wait=1.0)[-1]["type"] != "done":
+    while not any(e["type"] == "done" for e in application.chats.events(actor, run_id, after=0, wait=1.0)):
         pass
     turn = application.chats.turns(actor, conversation)[-1]
     assert (turn.state, turn.given, turn.question) == ("answered", given, "Loans by status, built")
