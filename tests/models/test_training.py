@@ -89,15 +89,15 @@ def test_the_baseline_predicts_where_the_signal_is_linear(tmp_path: Path) -> Non
     assert f"{card.baseline.metrics.roc_auc.value:.3f}" in card.why_chosen
 
 
-def test_xgboost_predicts_where_the_signal_needs_it(tmp_path: Path) -> None:
+def test_trees_predict_where_the_signal_needs_them(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     x = rng.normal(size=(600, 5))
     frame = pd.DataFrame(x, columns=list("abcde")).assign(id=np.arange(600))
     frame["y"] = ((x[:, 0] * x[:, 1] > 0) ^ (rng.random(600) < 0.1)).astype(int)
     card = train_in(tmp_path, frame, task_of(frame, entity="id", target="y")).card
-    assert card.model_type == "XGBoost"
+    assert card.model_type in ("XGBoost", "LightGBM")
     assert card.auc_difference.low > 0
-    assert card.name == "XGBoost_v1"
+    assert card.name == f"{card.model_type}_v1"
 
 
 def test_a_lead_counts_when_it_is_beyond_the_noise_and_large_enough_to_matter() -> None:
