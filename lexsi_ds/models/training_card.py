@@ -79,7 +79,7 @@ def write_card(trained: Trained, origin: Origin, seed: int, seconds: float) -> M
         candidates=candidates,
         auc_difference=choice.auc_difference,
         why_chosen=choice.why,
-        features=tuple(_stats(f, trained.screened.columns[f.name]) for f in trained.screened.features),
+        features=tuple(feature_stats(f, trained.screened.columns[f.name]) for f in trained.screened.features),
         left_out=(*task.left_out, *trained.screened.left_out),
         rows=len(rows.y),
         positives=int(rows.y.sum()) if task.kind == "binary" else 0,
@@ -110,7 +110,8 @@ def _class_counts(task: TaskSpec, y: np.ndarray) -> tuple[ClassCount, ...]:
     return tuple(ClassCount(name=name, rows=int(counts[i])) for i, name in enumerate(task.classes))
 
 
-def _stats(feature: Any, values: np.ndarray) -> FeatureStats:
+def feature_stats(feature: Any, values: np.ndarray) -> FeatureStats:
+    """What a feature holds in the training rows."""
     missing = np.array([v is None for v in values]) if feature.kind == "categorical" else np.isnan(values)
     return FeatureStats(feature=feature, missing=int(missing.sum()), distinct=len(pd.unique(values[~missing])))
 

@@ -43,3 +43,18 @@ def partial_unique(name: str, *columns: str, where: str) -> sa.Index:
 
 def json_column(name: str, *, nullable: bool = False) -> sa.Column[Any]:
     return sa.Column(name, sa.JSON(none_as_null=True), nullable=nullable)
+
+
+def history_columns() -> tuple[sa.Column[Any], ...]:
+    """What each line of a history holds beside whose it is: one line a row version, who, what, by which door, before and after."""
+    return (
+        sa.Column("row_version", sa.Integer, primary_key=True),
+        sa.Column("at", Utc, nullable=False),
+        sa.Column("person", sa.String, nullable=False),
+        sa.Column("person_name", sa.String, nullable=False),
+        sa.Column("action", sa.String, nullable=False),
+        sa.Column("via", sa.String, nullable=False),
+        sa.Column("note", sa.String, nullable=False),
+        json_column("before"),
+        json_column("after"),
+    )

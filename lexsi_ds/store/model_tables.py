@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from lexsi_ds.store.columns import Utc, json_column, metadata
+from lexsi_ds.store.columns import Utc, history_columns, json_column, metadata
 
 models = sa.Table(
     "models", metadata,
@@ -59,15 +59,7 @@ model_registry = sa.Table(
 model_history = sa.Table(
     "model_history", metadata,
     sa.Column("model_id", sa.ForeignKey("models.id"), primary_key=True),
-    sa.Column("row_version", sa.Integer, primary_key=True),
-    sa.Column("at", Utc, nullable=False),
-    sa.Column("person", sa.String, nullable=False),
-    sa.Column("person_name", sa.String, nullable=False),
-    sa.Column("action", sa.String, nullable=False),
-    sa.Column("via", sa.String, nullable=False),
-    sa.Column("note", sa.String, nullable=False),
-    json_column("before"),
-    json_column("after"),
+    *history_columns(),
 )
 
 case_overrides = sa.Table(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from lexsi_ds.store.columns import Utc, json_column, metadata, partial_unique
+from lexsi_ds.store.columns import Utc, history_columns, json_column, metadata, partial_unique
 from lexsi_ds.store.model_tables import backtests as backtests
 from lexsi_ds.store.model_tables import case_overrides as case_overrides
 from lexsi_ds.store.model_tables import model_history as model_history
@@ -240,15 +240,7 @@ findings = sa.Table(
 finding_history = sa.Table(
     "finding_history", metadata,
     sa.Column("finding_id", sa.ForeignKey("findings.id"), primary_key=True),
-    sa.Column("row_version", sa.Integer, primary_key=True),
-    sa.Column("at", Utc, nullable=False),
-    sa.Column("person", sa.String, nullable=False),
-    sa.Column("person_name", sa.String, nullable=False),
-    sa.Column("action", sa.String, nullable=False),
-    sa.Column("via", sa.String, nullable=False),
-    sa.Column("note", sa.String, nullable=False),
-    json_column("before"),
-    json_column("after"),
+    *history_columns(),
 )
 
 preferences = sa.Table(

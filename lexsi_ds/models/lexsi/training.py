@@ -12,7 +12,6 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -20,7 +19,7 @@ import pandas as pd
 
 from lexsi_ds import __version__
 from lexsi_ds.errors import BadInput
-from lexsi_ds.models.card import Candidate, FeatureStats, ModelCard
+from lexsi_ds.models.card import Candidate, ModelCard
 from lexsi_ds.models.caveats import data_warnings
 from lexsi_ds.models.lexsi.beside import beside
 from lexsi_ds.models.lexsi.compute import compute_for
@@ -34,7 +33,7 @@ from lexsi_ds.models.lexsi.scores import read_scores
 from lexsi_ds.models.lexsi.session import Session
 from lexsi_ds.models.lexsi.wire import Wire, fresh_keys
 from lexsi_ds.models.task import TaskSpec
-from lexsi_ds.models.training_card import Origin
+from lexsi_ds.models.training_card import Origin, feature_stats
 
 NAME = "lexsi"
 
@@ -226,7 +225,7 @@ def _card(
         candidates=figures.candidates,
         auc_difference=figures.difference,
         why_chosen=_why(model, figures),
-        features=tuple(_stats(f, rows.columns[f.name]) for f in rows.features),
+        features=tuple(feature_stats(f, rows.columns[f.name]) for f in rows.features),
         left_out=(*task.left_out, *rows.left_out),
         rows=len(rows.y),
         positives=positives,
@@ -263,8 +262,3 @@ def _figure_warnings(figures: Measured) -> list[str]:
     if ours.main.low <= chance:
         said.append("Not shown to be better than chance on the rows held out.")
     return said
-
-
-def _stats(feature: Any, values: np.ndarray) -> FeatureStats:
-    missing = np.array([v is None for v in values]) if feature.kind == "categorical" else np.isnan(values)
-    return FeatureStats(feature=feature, missing=int(missing.sum()), distinct=len(set(values[~missing].tolist())))
