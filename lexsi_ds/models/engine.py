@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import pandas as pd
 from pydantic import Field
 
-from lexsi_ds.data.handle import Value
+from lexsi_ds.data.handle import DatasetHandle, Value
 from lexsi_ds.models.card import Comparability, ModelCard
 from lexsi_ds.models.task import TaskKind, TaskSpec
 
@@ -151,6 +151,19 @@ class GlobalExplanation(Value):
     """The class explained, where there are several."""
     method: str = ""
     """How the contributions were computed, in words."""
+
+
+def origin_of(handle: DatasetHandle | None, model_id: str, run_id: str | None, version: int) -> dict[str, Any]:
+    """Where a training comes from, as a worker is told: the fields of ``training_card.Origin``."""
+    origin: dict[str, Any] = {"model_id": model_id, "run_id": run_id, "version": version}
+    if handle is not None:
+        origin |= {
+            "source_id": handle.source_id,
+            "source_name": handle.name,
+            "snapshot_id": handle.snapshot_id,
+            "snapshot_number": handle.snapshot_number,
+        }
+    return origin
 
 
 class ModelEngine(Protocol):

@@ -6,6 +6,8 @@ here.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date, time
 from decimal import Decimal
 from pathlib import Path
@@ -17,6 +19,7 @@ import pyarrow as pa
 
 from lexsi_ds.data.frames import to_frame
 from lexsi_ds.errors import BadInput
+from lexsi_ds.ids import new_id
 
 _TRUE = {"true", "yes", "y", "t", "1"}
 _FALSE = {"false", "no", "n", "f", "0"}
@@ -166,3 +169,16 @@ def _floats(values: pd.Series) -> np.ndarray:
 
 def _many(noun: str, n: int) -> str:
     return f"the {noun}" if n == 1 else f"the {noun}s"
+
+
+@contextmanager
+def on_disk(home: Path, frame: pd.DataFrame) -> Iterator[Path]:
+    """The frame as an Arrow file under ``home/tmp`` for the time of one call."""
+    folder = home / "tmp"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{new_id('frm')}.arrow"
+    try:
+        write_frame(frame, path)
+        yield path
+    finally:
+        path.unlink(missing_ok=True)

@@ -7,8 +7,8 @@ Must never train, score or explain in this process: only a worker can be stopped
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +18,8 @@ from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.errors import NotFound
 from lexsi_ds.ids import new_id
 from lexsi_ds.models.card import ModelCard
-from lexsi_ds.models.engine import CaseExplanation, GlobalExplanation, ModelRef, Predictions
-from lexsi_ds.models.frames import write_frame
+from lexsi_ds.models.engine import CaseExplanation, GlobalExplanation, ModelRef, Predictions, origin_of
+from lexsi_ds.models.frames import on_disk
 from lexsi_ds.models.task import TaskSpec
 from lexsi_ds.settings import Settings
 
@@ -57,18 +57,11 @@ class LocalEngine:
         self._models.mkdir(parents=True, exist_ok=True)
         model_id = new_id("mdl")
         folder = self._models / model_id
-        origin: dict[str, Any] = {"model_id": model_id, "run_id": run_id, "version": version}
-        if handle is not None:
-            origin |= {
-                "source_id": handle.source_id,
-                "source_name": handle.name,
-                "snapshot_id": handle.snapshot_id,
-                "snapshot_number": handle.snapshot_number,
-            }
+        origin = origin_of(handle, model_id, run_id, version)
         with ExitStack() as files:
-            rows = files.enter_context(self._on_disk(to_score)) if to_score is not None else None
+            rows = files.enter_context(on_disk(self._settings.home, to_score)) if to_score is not None else None
             args = {
-                "frame": str(files.enter_context(self._on_disk(frame))),
+                "frame": str(files.enter_context(on_disk(self._settings.home, frame))),
                 "to_score": str(rows) if rows is not None else None,
                 "budget_s": self._settings.train_budget_s,
                 "task": task.model_dump(mode="json"),
@@ -95,7 +88,7 @@ class LocalEngine:
         the probability from which on ``prediction`` is 1; the card's when left out."""
         self._predictions.mkdir(parents=True, exist_ok=True)
         path = out or self._predictions / f"{new_id('prd')}.arrow"
-        with self._on_disk(frame) as source:
+        with on_disk(self._settings.home, frame) as source:
             args = {
                 "folder": str(ref.folder),
                 "frame": str(source),
@@ -156,7 +149,7 @@ class LocalEngine:
         tell: Tell | None,
     ) -> dict[str, Any]:
         out = self._predictions.parent / "tmp" / f"{new_id('xai')}.json"
-        with self._on_disk(rows) as path:
+        with on_disk(self._settings.home, rows) as path:
             args = {"folder": str(ref.folder), "rows": str(path), "out": str(out), **more}
             try:
                 self._run(f"lexsi_ds.explain.worker:{handler}", args, cancel, tell, cleanup=out)
@@ -168,15 +161,3 @@ class LocalEngine:
         self, do: str, args: dict[str, Any], cancel: Cancel | None, tell: Tell | None, *, cleanup: Path
     ) -> dict[str, Any]:
         return self._pool.run("ml", do, args, cancel=cancel, tell=tell, cleanup=cleanup)
-
-    @contextmanager
-    def _on_disk(self, frame: pd.DataFrame) -> Iterator[Path]:
-        """The frame as an Arrow file for the time of one call."""
-        folder = self._settings.home / "tmp"
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{new_id('frm')}.arrow"
-        try:
-            write_frame(frame, path)
-            yield path
-        finally:
-            path.unlink(missing_ok=True)

@@ -7,8 +7,8 @@ column to a worker, or put the token anywhere but onto the worker's private pipe
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,8 +20,8 @@ from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.errors import BadInput, WorkerFailed
 from lexsi_ds.ids import new_id
 from lexsi_ds.models.card import ModelCard
-from lexsi_ds.models.engine import CaseExplanation, GlobalExplanation, ModelRef, Predictions
-from lexsi_ds.models.frames import write_frame
+from lexsi_ds.models.engine import CaseExplanation, GlobalExplanation, ModelRef, Predictions, origin_of
+from lexsi_ds.models.frames import on_disk
 from lexsi_ds.models.lexsi.folder import PlatformFolder, columns_of
 from lexsi_ds.models.lexsi.install import need_sdk
 from lexsi_ds.models.lexsi.withheld import masked_names, refuse_masked, without_masked
@@ -76,19 +76,14 @@ class LexsiEngine:
         model_id = new_id("mdl")
         folder = self._settings.home / "models" / model_id
         folder.parent.mkdir(parents=True, exist_ok=True)
-        origin: dict[str, Any] = {"model_id": model_id, "run_id": run_id, "version": version}
-        if handle is not None:
-            origin |= {
-                "source_id": handle.source_id, "source_name": handle.name, "snapshot_id": handle.snapshot_id,
-                "snapshot_number": handle.snapshot_number,
-            }  # fmt: skip
+        origin = origin_of(handle, model_id, run_id, version)
         names = [task.entity_column, task.target_column, task.group_column, task.moment_column, task.score_column]
         names += [*task.display_columns, *(f.name for f in task.features)]
         with ExitStack() as files:
             rows = None if to_score is None else _few(to_score, names)
             args = {
-                "frame": str(files.enter_context(self._on_disk(_few(frame, names)))),
-                "to_score": str(files.enter_context(self._on_disk(rows))) if rows is not None else None,
+                "frame": str(files.enter_context(on_disk(self._settings.home, _few(frame, names)))),
+                "to_score": str(files.enter_context(on_disk(self._settings.home, rows))) if rows is not None else None,
                 "task": task.model_dump(mode="json"),
                 "wish": {
                     "model_type": model_type, "compute": compute_type, "xai_method": list(xai_method),
@@ -121,7 +116,7 @@ class LexsiEngine:
         model = self._model(ref)
         path = out or self._settings.home / "predictions" / f"{new_id('prd')}.arrow"
         path.parent.mkdir(parents=True, exist_ok=True)
-        with self._on_disk(_needed(model, frame)) as source:
+        with on_disk(self._settings.home, _needed(model, frame)) as source:
             args = {"folder": str(ref.folder), "frame": str(source), "out": str(path)}
             args |= {"compute": compute_type, "threshold": threshold}
             answer = self._run("predict", args, cancel, tell, cleanup=path)
@@ -181,7 +176,7 @@ class LexsiEngine:
     ) -> dict[str, Any]:
         model = self._model(ref)
         out = self._settings.home / "tmp" / f"{new_id('xai')}.json"
-        with self._on_disk(_needed(model, rows)) as path:
+        with on_disk(self._settings.home, _needed(model, rows)) as path:
             args = {"folder": str(ref.folder), "rows": str(path), "out": str(out), **more}
             try:
                 self._run(handler, args, cancel, tell, cleanup=out)
@@ -207,18 +202,6 @@ class LexsiEngine:
         return self._pool.run(
             "lexsi", f"{WORKER}:{handler}", {**args, "access": access}, cancel=cancel, tell=tell, cleanup=cleanup
         )
-
-    @contextmanager
-    def _on_disk(self, frame: pd.DataFrame) -> Iterator[Path]:
-        """The frame as an Arrow file for the time of one call."""
-        folder = self._settings.home / "tmp"
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{new_id('frm')}.arrow"
-        try:
-            write_frame(frame, path)
-            yield path
-        finally:
-            path.unlink(missing_ok=True)
 
 
 def _few(frame: pd.DataFrame, names: Sequence[str | None]) -> pd.DataFrame:
