@@ -14,6 +14,7 @@ from typing import Any
 import duckdb
 
 from lexsi_ds.data.dialect import Dialect, unique_names
+from lexsi_ds.data.json_escapes import without_odd_escapes
 from lexsi_ds.data.json_keys import JsonObject, dumped, keep_repeated
 from lexsi_ds.data.loaded import Limits, Loaded, check_width
 from lexsi_ds.data.raw_rows import Raw, create_rejects, literal, rejects_of, scratch_name
@@ -34,7 +35,7 @@ def read_json(
     *, most: int | None = None,
 ) -> Loaded:  # fmt: skip
     """Read a JSON file; ``most`` limits the rows (for a plan)."""
-    file = prepare(path, scratch, options.get("encoding"))
+    file = without_odd_escapes(prepare(path, scratch, options.get("encoding")), scratch)
     rows = scratch_name(con)
     create_rejects(con, rows)
     notes: list[str] = []
