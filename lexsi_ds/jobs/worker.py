@@ -40,6 +40,7 @@ HANDLERS = frozenset({
     "lexsi_ds.data.connectors.worker:ingest",
     "lexsi_ds.data.connectors.worker:bind",
     "lexsi_ds.data.connectors.worker:query",
+    "lexsi_ds.knowledge.documents_worker:extract",
     "lexsi_ds.models.worker:train",
     "lexsi_ds.models.worker:predict",
     "lexsi_ds.services.outcome_worker:backtest",
@@ -64,6 +65,7 @@ WARM = {
     "ingest": ("duckdb", "pyarrow"),
     "connector": ("duckdb", "pyarrow"),
     "lexsi": ("numpy", "pandas", "pyarrow"),
+    "documents": ("pypdf", "docx", "markdownify"),
 }
 PROGRESS_EVERY_S = 0.2
 _MEMORY_WORDS = ("bad allocation", "bad_alloc", "out of memory", "unable to allocate", "cannot allocate memory",
