@@ -14,8 +14,15 @@ from lexsi_ds.store.model_tables import model_history as model_history
 from lexsi_ds.store.model_tables import model_registry as model_registry
 from lexsi_ds.store.model_tables import models as models
 from lexsi_ds.store.model_tables import predictions as predictions
+from lexsi_ds.store.rights_tables import api_keys as api_keys
+from lexsi_ds.store.rights_tables import audit as audit
+from lexsi_ds.store.rights_tables import confirmed_calls as confirmed_calls
+from lexsi_ds.store.rights_tables import grants as grants
+from lexsi_ds.store.rights_tables import people as people
+from lexsi_ds.store.rights_tables import workspace_members as workspace_members
+from lexsi_ds.store.rights_tables import workspaces as workspaces
 
-HEAD = "0005"
+HEAD = "0006"
 """The newest migration."""
 LIVE_STATES = ("queued", "running")
 """States in which a run holds the lease of its conversation."""
@@ -36,6 +43,7 @@ sources = sa.Table(
     sa.Column("deleted_at", Utc),
     sa.Column("delete_status", sa.String),
     sa.Column("delete_error", sa.String),
+    sa.Column("visibility", sa.String),
     partial_unique("uq_sources_fingerprint", "fingerprint", where="fingerprint IS NOT NULL AND deleted_at IS NULL"),
 )
 
@@ -234,7 +242,12 @@ findings = sa.Table(
     sa.Column("reviewed_version", sa.Integer),
     sa.Column("reviewed_via", sa.String),
     json_column("reviewed_check", nullable=True),
+    json_column("depends_on", nullable=True),
+    json_column("band", nullable=True),
+    json_column("suggested", nullable=True),
+    sa.Column("proposal_key", sa.String),
     sa.Index("ix_findings_source_id_created_at", "source_id", "created_at"),
+    sa.Index("ix_findings_dataset_id_created_at", "dataset_id", "created_at"),
 )
 
 finding_history = sa.Table(
