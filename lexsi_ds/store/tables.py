@@ -7,7 +7,11 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
+from lexsi_ds.store.board_tables import pins as pins
+from lexsi_ds.store.board_tables import run_feedback as run_feedback
 from lexsi_ds.store.columns import Utc, history_columns, json_column, metadata, partial_unique
+from lexsi_ds.store.document_tables import document_decisions as document_decisions
+from lexsi_ds.store.document_tables import documents as documents
 from lexsi_ds.store.model_tables import backtests as backtests
 from lexsi_ds.store.model_tables import case_overrides as case_overrides
 from lexsi_ds.store.model_tables import model_history as model_history
@@ -22,7 +26,7 @@ from lexsi_ds.store.rights_tables import people as people
 from lexsi_ds.store.rights_tables import workspace_members as workspace_members
 from lexsi_ds.store.rights_tables import workspaces as workspaces
 
-HEAD = "0006"
+HEAD = "0007"
 """The newest migration."""
 LIVE_STATES = ("queued", "running")
 """States in which a run holds the lease of its conversation."""
