@@ -165,6 +165,11 @@ class Chats:
         actor.need("chats:read")
         return self._runs.read(self._run(actor, run_id).id, after, wait)
 
+    def run(self, actor: Actor, run_id: str) -> RunRecord:
+        """What is stored of a run: its conversation, question, state and source."""
+        actor.need("chats:read")
+        return self._run(actor, run_id)
+
     def turns(self, actor: Actor, conversation_id: str) -> tuple[Turn, ...]:
         """Every question of a conversation with its events, oldest first."""
         actor.need("chats:read")
