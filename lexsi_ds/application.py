@@ -33,6 +33,7 @@ from lexsi_ds.services.chats import Chats
 from lexsi_ds.services.comparison import Comparisons
 from lexsi_ds.services.connectors import Connectors
 from lexsi_ds.services.datasets import Datasets
+from lexsi_ds.services.documents import Documents
 from lexsi_ds.services.drafts import Drafts, FindingDraft
 from lexsi_ds.services.explanations import Explanations
 from lexsi_ds.services.exports import Exports
@@ -113,6 +114,8 @@ class Application:
             settings, self.sql, self.engine, self.models, self.explanations, self.connectors, relations=self.relations,
             datasets=self.datasets, semantics=self.semantics,
         )
+        self.documents = Documents(self.store, self.pool, settings)
+        self.answering.documents = self.documents
         self.answering.scoring = self.scoring
         self.answering.activate = self.set_active_source
         self.answering.review_of = self.review

@@ -58,6 +58,22 @@ class Settings(BaseSettings):
         default=0.6, ge=0, le=2, description="Temperature of the drafts after the first, which is written at 0."
     )
     llm_reply_tokens: int = Field(default=900, ge=50, description="Longest reply of the model when it writes SQL, in tokens.")
+    agent_list_calls: int = Field(
+        default=1, ge=0, validation_alias=AliasChoices("LEXSI_DS_AGENT_LIST_CALLS", "BOR_AGENT_LIST_CALLS"),
+        description="Times that one turn may list documents; 0 together with the next: answers use no documents at all.",
+    )
+    agent_read_calls: int = Field(
+        default=1, ge=0, validation_alias=AliasChoices("LEXSI_DS_AGENT_READ_CALLS", "BOR_AGENT_READ_CALLS"),
+        description="Documents that one turn may read whole.",
+    )
+    document_mb: int = Field(default=20, ge=1, le=500, description="Largest file of a document, in MB; a larger one is refused.")
+    document_chars: int = Field(
+        default=2_000_000, ge=1000, description="Most characters of text of one document; nothing is cut, a longer one is refused."
+    )
+    document_tokens: int = Field(
+        default=24_000, ge=100,
+        description="Longest document that a model is given, in tokens by estimate; a longer one is refused with its size.",
+    )
     max_steps: int = Field(
         default=12, ge=1, le=100, description="Most planner steps of one run; then one final answer is asked for."
     )

@@ -15,12 +15,14 @@ import pandas as pd
 
 from lexsi_ds.agent.context import AgentContext, Knowledge, Review, SessionContext
 from lexsi_ds.agent.decisions import Planner
+from lexsi_ds.agent.document_offer import uses_documents, with_budgets
 from lexsi_ds.agent.given import GivenQuery, GivenTask
 from lexsi_ds.agent.loop import AgentLoop, RunLimits
 from lexsi_ds.agent.planners.fallback import FallbackPlanner
 from lexsi_ds.agent.planners.llm import LLMPlanner
 from lexsi_ds.agent.planners.offline import OfflinePlanner
 from lexsi_ds.agent.results import ArtifactSink
+from lexsi_ds.agent.tools import REGISTRY
 from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.data.sql import SqlRunner
 from lexsi_ds.jobs.cancel import Cancel
@@ -32,6 +34,7 @@ from lexsi_ds.models.local import LocalEngine
 from lexsi_ds.services.access import LOCAL, Actor
 from lexsi_ds.services.connectors import Connectors
 from lexsi_ds.services.datasets import Datasets
+from lexsi_ds.services.documents import Documents
 from lexsi_ds.services.explanations import Explanations
 from lexsi_ds.services.model_scoring import Scoring
 from lexsi_ds.services.models import Models
@@ -61,6 +64,7 @@ class Answering:
     datasets: Datasets | None = None
     semantics: Semantics | None = None
     scoring: Scoring | None = None
+    documents: Documents | None = None
     activate: Callable[[Actor, str], None] | None = None
     """Makes a source the one that a person works on."""
     review_of: Callable[[Actor], Review] | None = None
@@ -152,6 +156,8 @@ class Answering:
             scoring=self.scoring,
             datasets=self.datasets,
             connectors=self.connectors,
+            documents=self.documents if uses_documents(self.settings) else None,
+            document_tokens=self.settings.document_tokens,
             learn=self.knowledge,
             activate=None if activate is None else lambda taken: activate(actor, taken.source_id),
             llm=None if offline else self._client(),
@@ -189,4 +195,5 @@ class Answering:
         planner: Planner = OfflinePlanner(ctx, max_question_chars=self.settings.max_question_chars)
         if ctx.llm is not None and ctx.given is None and self.settings.llm_plans:
             planner = FallbackPlanner(LLMPlanner(ctx.llm), planner, ctx)
-        return AgentLoop(planner, limits=RunLimits(max_steps=self.settings.max_steps), sink=sink)
+        tools = with_budgets(REGISTRY, ctx, self.settings)
+        return AgentLoop(planner, tools=tools, limits=RunLimits(max_steps=self.settings.max_steps), sink=sink)

@@ -52,6 +52,7 @@ class ChatRun:
         def emit(event: ev.Event) -> None:
             if isinstance(event, ev.Done):
                 self._conversations.remember(ask.conversation_id, memory(session))
+                self._runs.note(ask.run_id, tool_calls=event.tool_calls, sources=event.sources)
             body = event.model_dump(mode="json", exclude={"run_id", "seq", "ts", "type"})
             run.put(event.type, **body)
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from lexsi_ds.models.local import LocalEngine
     from lexsi_ds.services.connectors import Connectors
     from lexsi_ds.services.datasets import Datasets
+    from lexsi_ds.services.documents import Documents
     from lexsi_ds.services.explanations import Explanations
     from lexsi_ds.services.model_scoring import Scoring
     from lexsi_ds.services.models import Models
@@ -89,6 +90,10 @@ class AgentContext:
     scoring: Scoring | None = None
     datasets: Datasets | None = None
     connectors: Connectors | None = None
+    documents: Documents | None = None
+    """The library that answers may use; None where they use no documents."""
+    document_tokens: int = 24_000
+    """Longest document that is handed to a planner, in tokens by estimate."""
     learn: Callable[[DatasetHandle], Knowledge] | None = None
     """What is known about another data set, when one is connected during the run."""
     activate: Callable[[DatasetHandle], None] | None = None

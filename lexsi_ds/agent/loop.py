@@ -100,6 +100,9 @@ class AgentLoop:
             log.exception("run failed in %s, log id %s", run.phase, log_id)
             emit(ev.Failed(message=f"Something went wrong in {run.phase}. Log id {log_id}.", phase=run.phase))
             done = run.end("failed", None)
+        log.info(
+            "turn run=%s state=%s tool_calls=%d sources=%s", ctx.run_id, done.state, done.tool_calls, json.dumps(done.sources)
+        )
         emit(done)
 
 
@@ -127,6 +130,7 @@ class _Run:
         )
         self._failures = 0
         self._calls = 0
+        self._spent: dict[str, int] = {}
         self._removed: list[str] = []
         self.phase = "planner"
 
@@ -174,6 +178,7 @@ class _Run:
             caveats=list(dict.fromkeys(caveats)),
             suggestions=list(suggestions),
             removed=self._removed,
+            sources=list(dict.fromkeys(cache.get("_sources", ()))),
             offer=offer,
             tool_calls=self._calls,
             usage=self._planner.usage | self._llm_usage(),
@@ -208,6 +213,7 @@ class _Run:
         summary = _cut(result.summary, tool.spec.summary_cap if tool else 2000)
         if result.ok:
             self._done.note(decision.tool, decision.args)
+            self._spend(decision.tool)
             self._failures = 0
             self._ctx.cache.setdefault("_facts", {}).update(result.meta.get("facts", {}))
             self._removed += result.meta.get("removed", [])
@@ -226,9 +232,20 @@ class _Run:
             meta["error"] = result.error
         self._emit(
             ev.ToolReturned(
-                call_id=call_id, name=decision.tool, ok=result.ok, summary=summary, artifact_ids=artifacts, meta=meta
+                call_id=call_id, name=decision.tool, ok=result.ok, summary=result.meta.get("shown") or summary,
+                artifact_ids=artifacts, meta=meta,
             )
         )
+
+    def _spend(self, name: str) -> None:
+        """Count a call of a tool with a budget; a spent one is offered no more."""
+        self._spent[name] = self._spent.get(name, 0) + 1
+        if self._over(name):
+            self._state.tools = tuple(s for s in self._state.tools if s.name != name)
+
+    def _over(self, name: str) -> bool:
+        budget = self._tools[name].spec.budget
+        return budget is not None and self._spent.get(name, 0) >= budget
 
     def _empty_by_guess(self) -> bool:
         """Whether the query just run gave no row and its values were a planner's or a model's guess, not the parser's."""
@@ -240,6 +257,10 @@ class _Run:
         tool = self._tools.get(decision.tool)
         if tool is None:
             return True, refuse(f"There is no tool named {decision.tool!r}. Tools: {', '.join(self._tools)}.")
+        if self._over(decision.tool):
+            return True, refuse(
+                f"{decision.tool} was called as often as one question may ({tool.spec.budget}). Go on with what is known.", spent=True
+            )
         if earlier := self._done.answers.get(_fingerprint(decision)):
             return True, refuse(f"The same call was already answered: {earlier} Do something else.")
         try:
@@ -282,7 +303,7 @@ class _Run:
         if decision.text is None or decision.state != "answered":
             text = decision.text or narrative
         else:
-            checked = check(decision.text, self._ctx.cache.get("_facts", {}), allow=self._state.question)
+            checked = check(decision.text, self._ctx.cache.get("_facts", {}), allow=self._allowed())
             self._removed += [r for r in checked.removed if r not in self._removed]
             text = checked.text or narrative
         if text is None and decision.state == "answered":
@@ -297,6 +318,10 @@ class _Run:
         if text:
             self._emit(ev.Delta(text=text))
         return self.end(state, text, suggestions=decision.suggestions, offer=decision.offer)
+
+    def _allowed(self) -> str:
+        """Texts whose numbers a narrative may repeat beside the facts: the question, and the documents that were read."""
+        return "\n".join((self._state.question, *self._ctx.cache.get("_documents", {}).values()))
 
     def _give_up(self) -> ev.Done:
         """Too many refused or failed calls in a row: end with what is known."""
@@ -315,7 +340,7 @@ class _Run:
         decision = self._planner.decide(self._state)
         text = decision.text if isinstance(decision, Answer) else None
         facts = self._ctx.cache.get("_facts", {})
-        checked = check(text, facts, allow=self._state.question) if text else None
+        checked = check(text, facts, allow=self._allowed()) if text else None
         if checked:
             self._removed += checked.removed
         answer = (checked.text if checked else None) or self._ctx.cache.get("_narrative")
@@ -336,6 +361,8 @@ def dataset_summary(ctx: AgentContext) -> str:
 
 def _argument(args: dict[str, Any]) -> str:
     """The argument that a person would look at first."""
+    if args.get("path"):
+        return " ".join(f"{args.get('source', '')}/{args['path']}".split())[:120]
     for key in ("sql", "question", "search", "section", "node", "df_label", "column", "case_ids", "bucket"):
         if args.get(key):
             value = args[key]

@@ -37,8 +37,8 @@ class Done:
 
     @property
     def has_result(self) -> bool:
-        """Whether anything was queried, predicted or explained: what an answer about the data can stand on."""
-        return any(name in ("run_sql", "predict", "explain_prediction") for name in self.succeeded)
+        """Whether anything was queried, predicted, explained or read: what an answer can stand on."""
+        return any(name in ("run_sql", "predict", "explain_prediction", "read_document") for name in self.succeeded)
 
     def note(self, tool: str, args: dict[str, Any]) -> None:
         """Remember a call that succeeded."""

@@ -1,7 +1,7 @@
 """The text of a file that a person put into the library: Markdown, text, JSON, CSV, PDF, Word, HTML.
 
 Runs in a worker with little memory and a short clock, since files are a stranger's. What comes out is text to read: nothing of it
-is executed, fetched or drawn. Tables become Markdown tables in every kind. Must never: cut a text; open another file; follow a link.
+is executed, fetched or drawn. Tables become Markdown tables. Must never: cut a text; open another file; follow a link.
 """
 
 from __future__ import annotations

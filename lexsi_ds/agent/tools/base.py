@@ -33,11 +33,14 @@ class ToolSpec:
     parallel_safe: bool = False
     summary_cap: int = SUMMARY_CAP
     """Most characters of ``summary``."""
+    budget: int | None = None
+    """Most calls that may succeed in one run; a spent budget takes the tool out of the offer. None: no end of its own."""
 
 
 @dataclass
 class ToolResult:
-    """What a call gave. ``meta["facts"]`` holds the computed numbers that a narrative may cite."""
+    """What a call gave. ``meta["facts"]`` holds the computed numbers that a narrative may cite, ``meta["shown"]`` what a screen and
+    the store get in the place of a summary that is very long."""
 
     ok: bool
     summary: str
