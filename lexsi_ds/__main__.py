@@ -1,4 +1,6 @@
-"""Command line: ``python -m lexsi_ds ask``, ``inspect``, ``train``, ``score``. With ``--json`` stdout holds JSON and nothing else.
+"""Command line: ``python -m lexsi_ds ask``, ``inspect``, ``train``, ``score``, ``serve``, ``mcp``.
+
+With ``--json`` stdout holds JSON and nothing else.
 
 Exit status of ``ask``: 0 answered or asks back, 2 cannot answer or refused, 1 failed or limit reached, 130 stopped.
 """
@@ -19,7 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from lexsi_ds import model_commands
+from lexsi_ds import model_commands, server_commands
 from lexsi_ds.agent import events as ev
 from lexsi_ds.agent.given import GivenQuery, GivenTask, given_of
 from lexsi_ds.agent.report import refused, report
@@ -44,7 +46,8 @@ EXIT = {
 def main(argv: list[str] | None = None) -> int:
     """Run one command; returns its exit status."""
     args = _parser().parse_args(argv)
-    out = _quiet_stdout() if getattr(args, "json", False) or getattr(args, "file", None) else sys.stdout
+    speaks = any(getattr(args, name, None) for name in ("json", "file"))
+    out = _quiet_stdout() if speaks else sys.stdout
     warnings.filterwarnings("ignore")
     cancel = Cancel()
     signal.signal(signal.SIGINT, lambda *_: cancel.set())
@@ -102,6 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     inspect.add_argument("--json", action="store_true", help="print one JSON object")
     inspect.set_defaults(command=_inspect)
     model_commands.add(commands, _handle, _say_on_stderr)
+    server_commands.add(commands, _handle)
     return parser
 
 

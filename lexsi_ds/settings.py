@@ -144,6 +144,23 @@ class Settings(BaseSettings):
     aws_session_token: SecretStr | None = Field(
         default=None, validation_alias="AWS_SESSION_TOKEN", description="Token of a temporary key. Never logged or stored."
     )
+    serve_host: str = Field(
+        default="127.0.0.1", description="Address that `serve` listens on; any other than loopback demands a token."
+    )
+    serve_port: int = Field(default=8502, ge=0, le=65535, description="Port that `serve` listens on; 0 takes a free one.")
+    serve_token: SecretStr | None = Field(
+        default=None, description="Bearer token that `serve` demands, at least 24 characters. Never logged or stored."
+    )
+    serve_hosts: str = Field(
+        default="", description="Further host names under which `serve` is reached, separated by commas; all others are refused."
+    )
+    serve_origins: str = Field(
+        default="", description="Origins of web pages that may call `serve`, such as https://app.example.org, separated by commas."
+    )
+    serve_max_runs: int = Field(default=8, ge=1, le=200, description="Most questions that `serve` answers at once.")
+    detached_run_s: float = Field(
+        default=30, gt=0, description="Seconds that a run of the chat API goes on with no client; then it is cancelled."
+    )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = Field(
         default="INFO", description="Level of the log on stderr: DEBUG, INFO, WARNING, ERROR or CRITICAL."
     )

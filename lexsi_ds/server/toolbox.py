@@ -1,0 +1,8 @@
+"""Every tool of the MCP server, in the order in which clients list them."""
+
+from __future__ import annotations
+
+from lexsi_ds.server import analysis_tools, catalog_tools
+from lexsi_ds.server.tool import ServerTool
+
+TOOLS: tuple[ServerTool, ...] = (*catalog_tools.TOOLS, *analysis_tools.TOOLS)
