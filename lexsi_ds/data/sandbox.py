@@ -11,7 +11,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -67,9 +67,12 @@ def release() -> None:
 
 
 def open_instance(
-    tables: list[dict[str, str]], *, threads: int, memory_mb: int, spill_mb: int,
+    tables: list[dict[str, Any]], *, threads: int, memory_mb: int, spill_mb: int,
 ) -> duckdb.DuckDBPyConnection:
-    """A locked in-memory DuckDB with each table's file attached READ_ONLY and a view of its name."""
+    """A locked in-memory DuckDB with each table's file attached READ_ONLY and a view of its name.
+
+    A table may say ``without``: columns that its view does not have.
+    """
     spill = Path(tempfile.gettempdir()) / f"spill-{os.getpid()}"
     instance = duckdb.connect(":memory:", config={
         "threads": threads,
@@ -89,7 +92,7 @@ def open_instance(
                 aliases[table["path"]] = f"{INTERNAL_PREFIX}{len(aliases)}"
                 _attach(instance, aliases[table["path"]], table)
             view, source = _identifier(table["name"]), aliases[table["path"]]
-            instance.execute(f"CREATE VIEW {view} AS SELECT * FROM {source}.main.data")
+            instance.execute(f"CREATE VIEW {view} AS SELECT {_all_but(table.get('without', ()))} FROM {source}.main.data")
         for setting in ("TimeZone = 'UTC'", "enable_external_access = false", "lock_configuration = true"):
             instance.execute(f"SET {setting}")
     except BaseException:
@@ -121,7 +124,7 @@ def _key(args: dict[str, Any]) -> str:
     return json.dumps([args[name] for name in ("tables", "threads", "memory_mb", "spill_mb")])
 
 
-def _attach(instance: duckdb.DuckDBPyConnection, alias: str, table: dict[str, str]) -> None:
+def _attach(instance: duckdb.DuckDBPyConnection, alias: str, table: dict[str, Any]) -> None:
     if not Path(table["path"]).is_file():
         raise NotFound(f"The data file of table {table['name']} is gone.", to_do="Import its source again.")
     try:
@@ -162,6 +165,10 @@ def _known_names(instance: duckdb.DuckDBPyConnection) -> list[str]:
         ).fetchall()
         return sorted({name for row in rows for name in row})
     return []
+
+
+def _all_but(columns: Sequence[str]) -> str:
+    return f"* EXCLUDE ({', '.join(map(_identifier, columns))})" if columns else "*"
 
 
 def _identifier(name: str) -> str:

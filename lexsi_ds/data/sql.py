@@ -5,6 +5,7 @@ Must never run a person's or a model's SQL in this process, and never cut a resu
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,19 @@ class SqlRunner:
         tables = {table.name: table for table in handle.tables}
         return self._run(tables, handle.snapshot_id, sql, out, cancel, tell, guarded, timeout_s)
 
+    def run_without_masked(
+        self, handle: DatasetHandle, sql: str, *, cancel: Cancel | None = None, tell: Tell | None = None,
+    ) -> SqlResult:
+        """As ``run``, on tables that have no masked column: what a masked value went into cannot be in the rows.
+
+        For readers beyond this machine, such as a model. BadInput for tables that are read in place and have one.
+        """
+        masked = {t.name: [c.name for c in t.columns if c.masked] for t in handle.tables}
+        if any(t.live is not None and masked[t.name] for t in handle.tables):
+            raise BadInput("Tables with masked columns cannot be queried in place from here.", to_do="Ingest them first.")
+        tables = {table.name: table for table in handle.tables}
+        return self._run(tables, f"{handle.snapshot_id}/unmasked", sql, None, cancel, tell, True, None, without=masked)
+
     def run_on_table(
         self, table: Table, sql: str, *, out: Path | None = None, cancel: Cancel | None = None,
         tell: Tell | None = None, timeout_s: float | None = None,
@@ -103,7 +117,7 @@ class SqlRunner:
 
     def _run(
         self, tables: dict[str, Table], affinity: str, sql: str, out: Path | None, cancel: Cancel | None,
-        tell: Tell | None, guarded: bool, timeout_s: float | None,
+        tell: Tell | None, guarded: bool, timeout_s: float | None, without: Mapping[str, list[str]] | None = None,
     ) -> SqlResult:
         text = guard.check(sql, tables) if guarded else sql
         where = [table.live for table in tables.values() if table.live is not None]
@@ -115,8 +129,10 @@ class SqlRunner:
                 cancel=cancel, tell=tell, timeout_s=timeout_s, cleanup=path, affinity=where[0].connector_id,
             )
         else:
+            task = self._task(tables, text, path, fresh=not guarded)
+            task["tables"] = [{**t, "without": hidden} if (hidden := (without or {}).get(t["name"])) else t for t in task["tables"]]
             answer = self._pool.run(
-                "sql", "lexsi_ds.data.sandbox:run_query", self._task(tables, text, path, fresh=not guarded),
+                "sql", "lexsi_ds.data.sandbox:run_query", task,
                 cancel=cancel, tell=tell, timeout_s=timeout_s, cleanup=path, affinity=affinity if guarded else None,
             )
         columns = tuple(ResultColumn(each["name"], each["type"]) for each in answer["columns"])

@@ -33,9 +33,9 @@ class Cursors:
 
     def page(
         self, actor: Actor, tool: str, filters: Mapping[str, Any], items: Sequence[Item], key: Callable[[Item], Key],
-        limit: int | None, cursor: str | None,
+        limit: int | None, cursor: str | None, *, ascending: bool = False,
     ) -> tuple[list[Item], str | None]:
-        """One page of ``items`` (all that are visible, in descending order of ``key``), and the cursor of the next.
+        """One page of ``items`` (all that are visible, in the order of ``key``), and the cursor of the next.
 
         Raises BadInput for a limit outside of 1 to 200, InvalidCursor for a cursor of elsewhere.
         """
@@ -44,7 +44,7 @@ class Cursors:
             raise BadInput(f"A page has 1 to {MAX_LIMIT} items.", where="limit", to_do="Ask for fewer, then go on.")
         bound = _bound(actor, tool, filters)
         after = self._read(cursor, bound) if cursor else None
-        left = [item for item in items if after is None or key(item) < after]
+        left = [item for item in items if after is None or (key(item) > after if ascending else key(item) < after)]
         page = left[:size]
         return page, self._write(key(page[-1]), bound) if len(left) > size else None
 
