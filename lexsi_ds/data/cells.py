@@ -168,6 +168,7 @@ def _count_parts() -> dict[str, str]:
         "zero": matches(LEADING_ZERO), "long": matches(LONG), "big": matches(BIG), "truth": matches(TRUTH), "phone": matches(PHONE),
         "adorned": matches(ADORNED), "power": matches(POWER), "tailed": matches(TAILED),
         "inexact": count(f"CASE WHEN filled AND short THEN {loses_digits('t')} ELSE false END"),
+        "digits": matches(r"\d{1,18}"), "shortest": _length("min"), "longest": _length("max"),
         "decimals": count("filled AND regexp_full_match(t, '[+-]?[0-9]*[.,][0-9]+([eE][+-]?[0-9]+)?')"),
         "fewest": _decimals("min"), "most": _decimals("max"),
         "worded": matches(r"\d{1,2}\.?[ -]\p{L}{3,12}\.?,?[ -]\d{4}"),
@@ -185,6 +186,10 @@ def _count_parts() -> dict[str, str]:
     for name in DATE_FORMS:
         parts[f"date:{name}"] = count(f"CASE WHEN filled AND dated THEN ({moment('t', name)}) IS NOT NULL ELSE false END")
     return parts
+
+
+def _length(extreme: str) -> str:
+    return f"CAST(coalesce({extreme}(strlen(t)) FILTER (WHERE filled), 0) AS BIGINT)"
 
 
 def _decimals(extreme: str) -> str:

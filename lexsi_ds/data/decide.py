@@ -6,27 +6,21 @@ and the question is put to the person. Must never: pick one of two readings in s
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from lexsi_ds.data.column_words import is_date, is_place
+from lexsi_ds.data.declared import why_declared_text
 from lexsi_ds.data.evidence import Forms, Hints
 from lexsi_ds.data.forms import DATE_FORMS, STYLES, Style, moment
 from lexsi_ds.data.numbers import overflows
 from lexsi_ds.data.plan import Suggestion
+from lexsi_ds.data.why_text import is_uneven, why_code, why_no_date, why_phone, why_text
 
 _NEARLY = 0.9
 _FEW, _NEARLY_OF_FEW = 8, 0.6
 _LEAST_EIGHT = 3
 _CELL = "\x00cell"
-_CODE_NAME = re.compile(
-    r"(?i)(^|[^a-z])(versions?|ver|verze|releases?|rev|revision|builds?|sections?|sec|chapters?|clauses?|paragraphs?|kapitola|kapitel"
-    r"|abschnitt|periods?|month|year_?month|codes?|sku|hash|parts?|items?|articles?|models?|sizes?)([^a-z]|$)"
-)
-"""Names of columns whose values are told apart by how they are written."""
-_NO_DATE_NAME = re.compile(r"(?i)(^|[^a-z])(ip|address|scores?|results?|sets?|serial|numbers?|no|nr|ratio|dimensions?)([^a-z]|$)")
-_PLACE_NAME = re.compile(r"(?i)(^|[^a-z])(lat|latitude|lon|lng|long|longitude|gps|coord\w*|breite|l[äa]nge|šířka|délka)([^a-z]|$)")
-_DATE_WORDS = ("date", "datum", "day", "datetime", "dt", "fecha", "tag", "jour")
 
 
 @dataclass(frozen=True)
@@ -56,15 +50,18 @@ class _Habits:
     date_order: str | None = None
 
 
-def is_date_name(name: str) -> bool:
-    """Whether a column's name says that it holds dates."""
-    return any(word in name.lower() for word in _DATE_WORDS)
-
-
 def decide_all(names: Mapping[str, str], forms: Mapping[str, Forms], hints: Hints) -> dict[str, Decision]:
     """A decision a column, by raw name."""
     habits = _habits(forms, hints)
-    return {raw: _decide(raw, name, forms[raw], hints, habits) for raw, name in names.items()}
+    made = {raw: _decide(raw, name, forms[raw], hints, habits) for raw, name in names.items()}
+    return {raw: _with_source(names[raw], d) if raw in hints.texts else d for raw, d in made.items()}
+
+
+def _with_source(name: str, d: Decision) -> Decision:
+    """Numbers that their source holds as text say so."""
+    if d.style is None or d.forced:
+        return d
+    return replace(d, notes=(*d.notes, f"{name}: its source holds it as text; all values are numbers and were read as such."))
 
 
 def _habits(forms: Mapping[str, Forms], hints: Hints) -> _Habits:
@@ -95,56 +92,36 @@ def _decide(raw: str, name: str, f: Forms, hints: Hints, habits: _Habits) -> Dec
         return Decision("VARCHAR", empty=True)
     if f.n["zero"] and f.is_number:
         return Decision("VARCHAR", notes=(f"{name} has leading zeros and was kept as text.",))
-    if f.all("eight") and is_date_name(name):
+    if f.all("eight") and is_date(name):
         return Decision("TIMESTAMP", dates=("eight",), notes=(f"{name}: read as dates, year, month, day.",))
     if f.all("phone"):
         return Decision("VARCHAR", notes=(f"{name} was kept as text: its numbers begin with a plus, as telephone numbers do.",))
+    if why := why_declared_text(raw, name, f, hints) or why_phone(name, f):
+        return _kept(name, f, why, "integer")
     if f.all("integer"):
         return Decision("BIGINT", STYLES[0], bared=f.bared, notes=_sign_note(name, f), suggestions=_eight_digits(name, f))
     if f.n["long"] and f.n["long"] + f.n["style0"] >= f.filled:
         return Decision("VARCHAR", notes=(f"{name} was kept as text: its numbers are too long to be held exactly.",))
-    if f.styles and (why := _why_code(name, f)):
-        said = f"{name} was kept as text: {why}."
-        choice = Suggestion(kind="type", column=name, values=("decimal",), count=f.filled, said=said)
-        return Decision("VARCHAR", notes=(said,), suggestions=(choice,))
+    if f.styles and (why := why_code(name, f)):
+        return _kept(name, f, why, "decimal")
     if f.styles:
         return _number(name, f, hints, habits)
     if f.all("truth"):
         return Decision("BOOLEAN")
-    if f.dates and hints.order_of(raw) is None and (why := _why_no_date(name, f)):
+    if f.dates and hints.order_of(raw) is None and (why := why_no_date(name, f)):
         said = f"{name} was kept as text: {why}."
         choice = Suggestion(kind="date_order", column=name, values=("dmy", "mdy"), count=f.filled, said=said)
         return Decision("VARCHAR", notes=(said,), suggestions=(choice,))
     if f.dates:
         return _date(raw, name, f, hints, habits)
-    return Decision("VARCHAR", notes=_why_text(name, f), nearly=_nearly(f))
+    return Decision("VARCHAR", notes=why_text(name, f), nearly=_nearly(f))
 
 
-def _why_code(name: str, f: Forms) -> str:
-    """Why values that could be numbers are none, or would not be written back as they stand; empty when nothing says so."""
-    if f.n["inexact"]:
-        many = "1 value has" if f.n["inexact"] == 1 else f"{f.n['inexact']:,} values have"
-        return f"{many} more digits than floating point holds"
-    if f.n["power"] and not f.n["decimals"]:
-        return "values such as 1E5, without a decimal mark, may be codes"
-    if _is_uneven(f) and _CODE_NAME.search(name):
-        return "some values end in a zero (1.10 is not 1.1), as in versions and numbers of sections"
-    return ""
-
-
-def _why_no_date(name: str, f: Forms) -> str:
-    """Why values that could be dates with years of two digits are kept as they are; empty when nothing says so."""
-    if any(not d.endswith("y") or DATE_FORMS[d].order is None for d in f.dates):
-        return ""
-    if _CODE_NAME.search(name) or _NO_DATE_NAME.search(name):
-        return "values such as 01-02-03 may be codes under this name, rather than dates"
-    if f.all("ymd2") and not any(d.startswith("mdy") for d in f.dates):
-        return "it cannot be told whether the year or the day comes first"
-    return ""
-
-
-def _is_uneven(f: Forms) -> bool:
-    return bool(f.n["tailed"]) and f.n["fewest"] != f.n["most"]
+def _kept(name: str, f: Forms, why: str, kind: str) -> Decision:
+    """Text with the reason, and the type that a person may choose."""
+    said = f"{name} was kept as text: {why}."
+    choice = Suggestion(kind="type", column=name, values=(kind,), count=f.filled, said=said)
+    return Decision("VARCHAR", notes=(said,), suggestions=(choice,))
 
 
 def _eight_digits(name: str, f: Forms) -> tuple[Suggestion, ...]:
@@ -153,19 +130,6 @@ def _eight_digits(name: str, f: Forms) -> tuple[Suggestion, ...]:
         return ()
     said = f"{name} may be dates written as year, month, day (20240131); the numbers were kept."
     return (Suggestion(kind="type", column=name, values=("date",), count=f.filled, said=said),)
-
-
-def _why_text(name: str, f: Forms) -> tuple[str, ...]:
-    """Why values stay text that look like numbers or dates to a reader."""
-    if f.mixed:
-        what = "some are in percent and some are not" if "%" in f.mixed else f"amounts are in {' and '.join(filter(None, f.mixed))}"
-        return (f"{name} was kept as text: {what}.",)
-    if f.n["huge"] and f.n["huge"] + max(f.n[f"style{i}"] for i in range(len(STYLES))) == f.filled:
-        what = "1 value is" if f.n["huge"] == 1 else f"{f.n['huge']:,} values are"
-        return (f"{name} was kept as text: {what} larger than any number that can be held (1e308).",)
-    if f.all("worded"):
-        return (f"{name} was kept as text: its dates have names of months that are not English.",)
-    return ()
 
 
 def _number(name: str, f: Forms, hints: Hints, habits: _Habits) -> Decision:
@@ -200,7 +164,7 @@ def _number_notes(name: str, f: Forms, style: Style, whole: bool) -> tuple[str, 
         said.append(f"{name}: the {words[style.thousands]} marks thousands.")
     if style.decimal == "," and not whole:
         said.append(f"{name}: the comma marks decimals.")
-    if _is_uneven(f) and f.n["fewest"]:
+    if is_uneven(f) and f.n["fewest"]:
         said.append(f"{name}: zeros at the ends of decimals were not kept (1.10 is read as 1.1).")
     return (*said, *_sign_note(name, f))
 
@@ -215,7 +179,7 @@ def _sign_note(name: str, f: Forms) -> tuple[str, ...]:
 
 def _settle(name: str, f: Forms, hints: Hints, habits: _Habits) -> str | None:
     """The decimal mark where 1.234 or 1,234 could be either."""
-    if _PLACE_NAME.search(name) and f.all("alike"):
+    if is_place(name) and f.all("alike"):
         return "." if f.n["point3"] else ","
     if f.n["big"]:  # 5000 beside 1,234: the comma is not for thousands
         return "," if f.n["comma3"] else "."

@@ -25,6 +25,10 @@ class Hints:
     """Choices for single columns, by raw name: type, date_order, missing."""
     codes_in_text: bool = False
     """Whether ``NA`` and its kin are missing in text columns too, as in files that have no other way to say so."""
+    texts: frozenset[str] = frozenset()
+    """Raw names of columns that their source itself calls texts: strings of JSON, ``TEXT`` of SQLite, ``@`` of a workbook."""
+    tells: bool = False
+    """Whether the source has numbers beside them, so that its texts of digits are texts on purpose."""
 
     def missing_of(self, raw: str) -> tuple[str, ...]:
         """Codes chosen for a column."""

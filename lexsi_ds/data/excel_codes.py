@@ -21,8 +21,12 @@ _CELL_STYLES = re.compile(rb"<cellXfs.*?</cellXfs>", re.DOTALL)
 _STYLE = re.compile(rb'<xf [^>]*?\bnumFmtId="(\d+)"')
 _SHEET = re.compile(rb'<sheet (?=[^>]*\bname="([^"]*)")[^>]*\b\w+:id="([^"]*)"')
 _TARGET = re.compile(rb'<Relationship (?=[^>]*\bId="([^"]*)")[^>]*\bTarget="([^"]*)"')
-_MASK = re.compile(r"[0\- /()]*0[0\- /()]*0[0\- /()]*")
-"""Two zeros at least, and between them only what stands between the parts of a code."""
+_MASK = re.compile(r"[^\W\d_]{0,8}[0\- /()]*0[0\- /()]*0[0\- /()]*")
+"""Letters or none, two zeros at least, and between them only what stands between the parts of a code."""
+TEXT = "@"
+"""The format of cells that are text whatever was typed into them."""
+_TEXT_NUMBER = b"49"
+_UNQUOTED = re.compile(r'"[^"]*"|\\.')
 _LONGEST_CELL = 300
 _ERROR = re.compile(rb'<c [^>]{0,200}\bt="e"')
 _NO_RESULT = re.compile(
@@ -37,6 +41,9 @@ class Codes:
 
     masks: tuple[str, ...]
     columns: dict[int, bytearray] = field(default_factory=dict)
+    formatted: set[int] = field(default_factory=set)
+    """Columns of cells seen with such a format, and of digits seen without."""
+    plain: set[int] = field(default_factory=set)
 
     def note(self, row: int, column: int, mask: int) -> None:
         """A cell has a format."""
@@ -48,9 +55,29 @@ class Codes:
     def shown(self, row: int, column: int, text: str) -> str:
         """The cell as the sheet shows it."""
         held = self.columns.get(column, b"")
-        if row >= len(held) or not held[row] or not text.isdecimal():
+        if row >= len(held) or not held[row]:
+            if text.isdecimal():
+                self.plain.add(column)
             return text
-        return masked(text, self.masks[held[row] - 1])
+        if text:
+            self.formatted.add(column)
+        mask = self.masks[held[row] - 1]
+        return text if mask == TEXT or not text.isdecimal() else masked(text, mask)
+
+    @property
+    def texts(self) -> frozenset[str]:
+        """Raw names of columns that the sheet calls texts or codes: all their digits have such a format."""
+        return frozenset(f"c{column}" for column in self.formatted - self.plain)
+
+
+def code_mask(code: str) -> str | None:
+    """A format as the mask of a code, or ``@``; None for all other formats."""
+    first = code.split(";")[0]
+    if first == TEXT:
+        return TEXT
+    literals = "".join(re.findall(r'"([^"]*)"', first))
+    mask = first.replace("\\", "").replace('"', "")
+    return mask if _MASK.fullmatch(mask) and "0" not in literals and not re.search(r"(?i)[a-z]", _UNQUOTED.sub("", first)) else None
 
 
 def masked(digits: str, mask: str) -> str:
@@ -96,10 +123,9 @@ def _whole(archive: zipfile.ZipFile, member: str) -> bytes:
 
 def _code_styles(styles: bytes) -> dict[bytes, str]:
     """Formats made of zeros, by the number of the cell style that has them."""
-    masks = {}
+    masks = {_TEXT_NUMBER: TEXT}
     for number, code in _FORMAT.findall(styles):
-        mask = html.unescape(code.decode(errors="replace")).split(";")[0].replace("\\", "").replace('"', "")
-        if _MASK.fullmatch(mask):
+        if mask := code_mask(html.unescape(code.decode(errors="replace"))):
             masks[number] = mask
     found = _CELL_STYLES.search(styles)
     listed = _STYLE.findall(found[0]) if found else []

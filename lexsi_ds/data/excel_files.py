@@ -65,7 +65,8 @@ def read_excel(
     sheets = [m for m in book.sheets_metadata if m.typ == SheetTypeEnum.WorkSheet]
     for place, meta in enumerate(sheets):
         part_of = partial(_tick_part, tick, place, len(sheets))
-        text = _write(book, meta.name, scratch, shown, limits, most, coded.get(meta.name), part_of)
+        codes = coded.get(meta.name)
+        text = _write(book, meta.name, scratch, shown, limits, most, codes, part_of)
         if text is None:
             skipped.append(meta.name)
             continue
@@ -76,7 +77,7 @@ def read_excel(
             member = meta.name if number == 1 else f"{meta.name}/table {number}"
             own = options_for(options, *key(member))
             name = table_name(stem if len(sheets) == 1 else f"{stem}_{meta.name}", taken)
-            table = _read(con, part, name, scratch, own)
+            table = _read(con, part, name, scratch, own, codes.texts if codes is not None else frozenset())
             if len(parts) > 1:
                 table = replace(table, notes=(said(number, len(parts)), *table.notes))
             made.append((member, table))
@@ -235,11 +236,14 @@ def _text(value: Any) -> str:
     return value.isoformat() if kind is dt.time else str(value).replace("\x00", "").strip("\r\n")
 
 
-def _read(con: duckdb.DuckDBPyConnection, text: Path, name: str, scratch: Path, options: Mapping[str, Any]) -> Loaded:
+def _read(
+    con: duckdb.DuckDBPyConnection, text: Path, name: str, scratch: Path, options: Mapping[str, Any], texts: frozenset[str]
+) -> Loaded:
     file = TextFile(text, "utf-8", 0)
     dialect = sniff_dialect(file, ".csv", dict(options) | {"delimiter": ",", "quote": '"', "escape": '"'})
     raw = load_rows(con, text, file, dialect, scratch)
-    loaded = type_raw(con, name, raw, hints_of(options, None), options)
+    hints = replace(hints_of(options, None), texts=texts, tells=True)
+    loaded = type_raw(con, name, raw, hints, options)
     if len(dialect.columns) == 2 and dialect.unnamed[1] and len(loaded.columns) == 1:  # the second is only there to be cut by
         loaded = replace(loaded, notes=tuple(n for n in loaded.notes if "neither a name nor a value" not in n))
     facts = {"header": dialect.header, "header_lines": list(dialect.header_lines), "skip": dialect.first_line - 1}

@@ -29,7 +29,8 @@ from lexsi_ds.data.cells import (
     literals,
     trimmed,
 )
-from lexsi_ds.data.decide import Decision, decide_all, is_date_name
+from lexsi_ds.data.column_words import is_date
+from lexsi_ds.data.decide import Decision, decide_all
 from lexsi_ds.data.evidence import Forms, Hints
 from lexsi_ds.data.forms import (
     DATE_FORMS,
@@ -189,7 +190,7 @@ def _finish(at: CellTable, t: Typed, m: Missing, midnight: bool) -> Typed:
 
 def _with_serial_days(at: CellTable, t: Typed) -> Typed:
     """Numbers under the name of a date that are days as a spreadsheet counts them: suggested, as they may be anything."""
-    if t.type not in ("BIGINT", "DOUBLE") or not is_date_name(t.column.name) or (t.decision and t.decision.forced):
+    if t.type not in ("BIGINT", "DOUBLE") or not is_date(t.column.name) or (t.decision and t.decision.forced):
         return t
     row = at.con.execute(f"SELECT min(v), max(v), count(v) FROM (SELECT {t.expression} AS v FROM {at.name})").fetchone()
     if row is None or row[0] is None or row[0] < _SERIAL_DAYS[0] or row[1] > _SERIAL_DAYS[1]:

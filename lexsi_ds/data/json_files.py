@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ _LARGEST_OBJECT = 64 << 20
 _MOST_WHOLE = 256 << 20
 _BATCH = 50_000
 _DEEPEST = 5
+_LOOKED_AT = 10_000
 _TO_DO = "It should be a list of objects, one object a line, or an object of lists."
 
 
@@ -254,12 +256,23 @@ def _typed(
     table = scratch_name(con)
     cells = ", ".join(f"json_extract_string(j, {literal(_json_path(p))}) AS c{i}" for i, p in enumerate(paths))
     con.execute(f"CREATE TABLE {table} AS SELECT {cells} FROM {rows}")
+    texts, tells = _strings(con, rows, paths)
     con.execute(f"DROP TABLE {rows}")
     con.execute(f"ALTER TABLE {rows}_rejects RENAME TO {table}_rejects")
     names, said = unique_names(["_".join(p).replace(".", "_") if len(p) > 1 else "".join(p) for p in paths])
     dialect = Dialect(",", '"', '"', True, 0, names, (False,) * len(names), False, tuple(said))
     raw = Raw(table, dialect, file, rejected, rejects_of(table), tuple(notes), flagged)
     kept = dict(options) | {"keep_empty_rows": True, "keep_below": True}
-    loaded = type_raw(con, name, raw, hints_of(options, None, codes_in_text=False), kept)
+    hints = replace(hints_of(options, None, codes_in_text=False), texts=texts, tells=tells)
+    loaded = type_raw(con, name, raw, hints, kept)
     loaded.options.update({"format": "json", "encoding": file.encoding})
     return loaded
+
+
+def _strings(con: duckdb.DuckDBPyConnection, rows: str, paths: Sequence[tuple[str, ...]]) -> tuple[frozenset[str], bool]:
+    """Columns that hold strings alone, as the first rows have it, and whether others hold numbers."""
+    kinds = ", ".join(f"list(DISTINCT json_type(j, {literal(_json_path(p))}))" for p in paths)
+    found = con.execute(f"SELECT {kinds} FROM (SELECT j FROM {rows} LIMIT {_LOOKED_AT})").fetchone() or ()
+    held = [set(kind or ()) - {None, "NULL"} for kind in found]
+    texts = frozenset(f"c{i}" for i, kind in enumerate(held) if kind == {"VARCHAR"})
+    return texts, any(kind & {"BIGINT", "UBIGINT", "DOUBLE"} for kind in held)

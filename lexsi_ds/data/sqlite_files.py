@@ -15,6 +15,7 @@ import duckdb
 
 from lexsi_ds.data.declared_keys import sqlite_keys
 from lexsi_ds.data.dialect import unique_names
+from lexsi_ds.data.evidence import Hints
 from lexsi_ds.data.infer import TextColumn, infer_columns
 from lexsi_ds.data.loaded import Limits, Loaded, check_width
 from lexsi_ds.data.raw_rows import literal, quoted, scratch_name
@@ -102,14 +103,23 @@ def _read_table(
     names, said = unique_names([row[0] for row in described])
     columns = [TextColumn(row[0], new) for row, new in zip(described, names, strict=True)]
     texts = [c for c, row in zip(columns, described, strict=True) if row[1] == "VARCHAR"]
-    typed = {t.column.raw: t for t in infer_columns(con, table, texts)} if texts else {}
+    hints = Hints(texts=_declared_texts(path, source))
+    typed = {t.column.raw: t for t in infer_columns(con, table, texts, hints)} if texts else {}
     parts = [
         f"{typed[c.raw].expression if c.raw in typed else quoted(c.raw)} AS {quoted(c.name)}" for c in columns
     ]
     notes += [*said, *(note for t in typed.values() for note in t.notes)]
     select = f"SELECT {', '.join(parts)} FROM {table}"
     options = {"format": "sqlite", "table": source, "keys": sqlite_keys(path, source)}
-    return Loaded(name, select, options, tuple(notes))
+    suggestions = tuple(s for t in typed.values() for s in t.suggestions)
+    return Loaded(name, select, options, tuple(notes), suggestions=suggestions)
+
+
+def _declared_texts(path: Path, source: str) -> frozenset[str]:
+    """Columns declared as text: SQLite itself goes by these parts of a type's name."""
+    with contextlib.closing(open_sqlite(path)) as db:
+        rows = db.execute("SELECT name, upper(type) FROM pragma_table_info(?)", [source]).fetchall()
+    return frozenset(name for name, kind in rows if any(part in kind for part in ("CHAR", "CLOB", "TEXT")) and "INT" not in kind)
 
 
 def _undeclared(path: Path, source: str) -> bool:

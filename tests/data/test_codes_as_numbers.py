@@ -48,3 +48,26 @@ def test_zeros_that_are_dropped_are_said(csv: Importing) -> None:
 def test_a_late_value_of_too_many_digits_is_seen(csv: Importing) -> None:
     read = csv("x,n\n" + "1.5,1\n" * 11_000 + "12345678901234567.89,2\n")
     assert read.rows(sql="SELECT x FROM data WHERE n = 2") == [("12345678901234567.89",)]
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("phone", ["777 123 456", "602 123 457"]),
+        ("Mobile No", ["777123456", "602123457"]),
+        ("street no", ["12 123", "4 500"]),
+    ],
+)
+def test_telephone_numbers_and_numbers_in_groups_stay_text(csv: Importing, name: str, values: list[str]) -> None:
+    read = csv(f"id,{name}\n" + "".join(f"{i},{v}\n" for i, v in enumerate(values)))
+    assert [row[1] for row in read.rows()] == values
+    assert f"{name} was kept as text" in read.notes()
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "numbers"),
+    [("people", ["12 123", "4 500"], [12123, 4500]), ("calls per phone", ["1", "12"], [1, 12])],
+)
+def test_thousands_and_counts_are_numbers(csv: Importing, name: str, values: list[str], numbers: list[int]) -> None:
+    read = csv(f"id,{name}\n" + "".join(f"{i},{v}\n" for i, v in enumerate(values)))
+    assert [row[1] for row in read.rows()] == numbers
