@@ -38,6 +38,14 @@ def loopback_only() -> Iterator[None]:
     socket.socket.connect = real
 
 
+@pytest.fixture(scope="session", autouse=True)
+def measured_workers() -> None:
+    """Worker processes get a short environment; where coverage is measured, let them be measured too."""
+    from lexsi_ds.jobs import limits
+
+    limits._INHERITED = (*limits._INHERITED, "COVERAGE_PROCESS_CONFIG")
+
+
 @pytest.fixture(scope="session")
 def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home that all test processes of this run share: the demo bank is built in it once."""

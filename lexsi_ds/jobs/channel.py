@@ -5,6 +5,7 @@ Must never unpickle: a worker that runs strangers' SQL must not be able to run c
 
 from __future__ import annotations
 
+import contextlib
 import json
 import selectors
 import socket
@@ -68,6 +69,11 @@ class Channel:
                 raise EOFError
             parts += piece
         return bytes(parts)
+
+    def end(self) -> None:
+        """Send nothing more: the other end's next ``receive`` raises ``EOFError``."""
+        with contextlib.suppress(OSError):
+            self._sock.shutdown(socket.SHUT_WR)
 
     def close(self) -> None:
         """Close this end."""

@@ -34,6 +34,8 @@ log = logging.getLogger(__name__)
 Tell = Callable[[dict[str, Any]], None]
 MAX_TASKS = 500
 _TIDY_WITHIN_S = 30
+_FAREWELL_S = 2.0
+"""How long idle workers get to end by themselves when the pool closes."""
 _START_TRIES = 3
 
 
@@ -97,14 +99,22 @@ class Pool:
                     self._start(lane)
 
     def close(self) -> None:
-        """Kill every worker. Tasks at work end as Stopped."""
+        """End every worker: idle ones by themselves, the others at once. Tasks at work end as Stopped."""
         with self._turn:
             if self._closing:
                 return
             self._closing = True
             workers = list(self._workers)
+            idle = {worker for lane in self._lanes.values() for worker in lane.idle}
             self._turn.notify_all()
         for worker in workers:
+            if worker in idle:
+                worker.dismiss()
+            else:
+                worker.kill()
+        patience = time.monotonic() + _FAREWELL_S
+        for worker in idle:
+            worker.wait(max(0.0, patience - time.monotonic()))
             worker.kill()
         self._keeper.close()
         for worker in list(self._workers):

@@ -80,9 +80,13 @@ class WorkerProcess:
                 else:
                     self._process.kill()
 
-    def wait(self) -> None:
+    def dismiss(self) -> None:
+        """Tell an idle worker that no task will come: it ends by itself, soon."""
+        self.channel.end()
+
+    def wait(self, timeout: float = 5) -> None:
         """Wait until it is gone, a few seconds at most."""
-        self._exit_code(5)
+        self._exit_code(timeout)
 
     def end_kind(self) -> WorkerEnd:
         """How a worker that went away on its own ended: the kernel's killer, the CPU limit, an aborted allocation."""

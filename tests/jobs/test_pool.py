@@ -48,6 +48,15 @@ def test_workers_start_when_first_needed(make_pool: MakePool, source: DatasetHan
     assert len(pool.pids()) == 1
 
 
+def test_an_idle_worker_ends_by_itself_when_the_pool_closes(make_pool: MakePool, source: DatasetHandle) -> None:
+    pool, sql = make_pool()
+    sql.frame(source, COUNT)
+    (worker,) = pool._workers
+    assert soon(lambda: worker in pool._lanes["sql"].idle)
+    pool.close()
+    assert worker._exit_code(5) == 0  # killed, it would be -9
+
+
 def test_warm_starts_all_of_sql_and_ml(make_pool: MakePool) -> None:
     pool, _ = make_pool(sql_workers=2, ml_workers=1)
     pool.warm()
