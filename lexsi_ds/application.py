@@ -18,7 +18,7 @@ from lexsi_ds.agent.chat_run import ChatRun
 from lexsi_ds.agent.context import Knowledge, Review
 from lexsi_ds.data.handle import DatasetHandle, SourceKind
 from lexsi_ds.data.sql import SqlRunner
-from lexsi_ds.errors import BadInput, NotFound
+from lexsi_ds.errors import BadInput, LexsiError, NotFound
 from lexsi_ds.explain.explainer import Explainer
 from lexsi_ds.jobs.background import Background, Task
 from lexsi_ds.jobs.pool import Pool, get_pool
@@ -32,6 +32,7 @@ from lexsi_ds.services.catalog import Catalog
 from lexsi_ds.services.chats import Chats
 from lexsi_ds.services.comparison import Comparisons
 from lexsi_ds.services.connectors import Connectors
+from lexsi_ds.services.cursors import Cursors
 from lexsi_ds.services.datasets import Datasets
 from lexsi_ds.services.documents import Documents
 from lexsi_ds.services.drafts import Drafts, FindingDraft
@@ -51,7 +52,9 @@ from lexsi_ds.services.model_work import ModelWork
 from lexsi_ds.services.models import Models
 from lexsi_ds.services.relations import Relations
 from lexsi_ds.services.report_views import ReportViews
+from lexsi_ds.services.review_rules import ReviewSettings
 from lexsi_ds.services.semantics import Semantics
+from lexsi_ds.services.sharing import Sharing
 from lexsi_ds.services.uploads import Uploads
 from lexsi_ds.services.versions import Refreshed, Versions
 from lexsi_ds.settings import Settings, get_settings
@@ -73,6 +76,7 @@ class Application:
         make_home(settings)
         self.settings = settings
         self._warmed = False
+        self._preferred: str | None = None
         self.store = Store(settings.store_path_url)
         self.store.migrate()
         self.pool = pool or Pool(settings)
@@ -85,7 +89,10 @@ class Application:
         self.models = Models(self.store, settings.home)
         self.models.sweep()
         self.registry = Registry(self.store, self.models)
-        self.findings = Findings(self.store, self.catalog.table, self.sql)
+        self.sharing = Sharing(self.store)
+        self.review_settings = ReviewSettings(self.store)
+        self.findings = Findings(self.store, self.catalog.table, self.sql, self.sharing, self.review_settings.rules)
+        self.cursors = Cursors(self.store)
         self.datasets = Datasets(self.store, settings.home, self.sql, self.findings)
         self.relations = Relations(self.store, self.catalog, self.sql)
         self.semantics = Semantics(self.store, self.catalog, self.sql, self.relations)
@@ -154,10 +161,23 @@ class Application:
         return str(self.settings.llm_model) if self.settings.llm_configured else "Offline"
 
     def active_source(self, actor: Actor) -> str | None:
-        """The source that this person works on: the one chosen, else the first there is."""
+        """The source that this person works on: the one this process was started for, the one chosen, else the first there is."""
+        if self._preferred is not None and self._sees(actor, self._preferred):
+            return self._preferred
         known = [s.id for s in self.catalog.sources(actor)]
         chosen = self._preferences.get(actor.id, _ACTIVE)
         return chosen if chosen in known else (known[0] if known else None)
+
+    def prefer_source(self, source_id: str) -> None:
+        """Start from this source in this process, whatever was chosen in the app; for a server that is given its data."""
+        self._preferred = source_id
+
+    def _sees(self, actor: Actor, source_id: str) -> bool:
+        try:
+            self.catalog.handle(actor, source_id)
+        except LexsiError:
+            return False
+        return True
 
     def set_active_source(self, actor: Actor, source_id: str) -> None:
         """Choose the source to work on; NotFound when it is not among this person's."""
