@@ -34,6 +34,7 @@ from lexsi_ds.services.comparison import Comparisons
 from lexsi_ds.services.connectors import Connectors
 from lexsi_ds.services.cursors import Cursors
 from lexsi_ds.services.datasets import Datasets
+from lexsi_ds.services.document_suggestions import DocumentSuggestions
 from lexsi_ds.services.documents import Documents
 from lexsi_ds.services.drafts import Drafts, FindingDraft
 from lexsi_ds.services.explanations import Explanations
@@ -122,6 +123,9 @@ class Application:
             datasets=self.datasets, semantics=self.semantics,
         )
         self.documents = Documents(self.store, self.pool, settings)
+        self.document_suggestions = DocumentSuggestions(
+            self.store, self.documents, self.semantics, self.catalog, self.sql.frame
+        )
         self.answering.documents = self.documents
         self.answering.scoring = self.scoring
         self.answering.activate = self.set_active_source

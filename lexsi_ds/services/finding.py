@@ -9,6 +9,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal, Self
 
+from pydantic import Field
+
 from lexsi_ds.data.handle import Value
 from lexsi_ds.store.findings import FindingRecord
 
@@ -17,9 +19,64 @@ Review = Literal["pending", "accepted", "rejected"]
 Decision = Literal["accepted", "rejected"]
 Status = Literal["active", "retired"]
 Segment = Literal["to_review", "flagged", "accepted", "rejected", "retired"]
-FlagReason = Literal["check_violated", "check_error", "schema_changed"]
+FlagReason = Literal[
+    "check_violated", "check_error", "schema_changed", "dependency_changed", "dependency_rejected", "dependency_retired",
+    "dependency_flagged",
+]
 
 SEGMENTS: tuple[Segment, ...] = ("to_review", "flagged", "accepted", "rejected", "retired")
+
+
+class Observed(Value):
+    """What a band's metric was, and of how many rows."""
+
+    value: float | None
+    n: int | None = None
+
+
+class Band(Value):
+    """A metric that is to stay between two bounds. ``metric_sql`` is one SELECT that returns one row: ``value``, and ``n``."""
+
+    metric_sql: str
+    low: float | None = None
+    high: float | None = None
+    strict: bool = False
+    """Whether a value that is just a bound violates it: "above 50%" rather than "at least 50%"."""
+    percent: bool = False
+    """Whether the value is a share, to be shown in percent."""
+
+    def shown(self, value: float | None) -> str:
+        """The value as people read it."""
+        if value is None:
+            return "no value"
+        return f"{value:.1%}" if self.percent else f"{value:,.0f}" if float(value).is_integer() else f"{value:,.4g}"
+
+    def seen(self, observed: Observed | None) -> str:
+        """What was observed, with how many rows it is of."""
+        if observed is None:
+            return "not observed"
+        of = "" if observed.n is None else f" of {observed.n:,}"
+        return f"{self.shown(observed.value)}{of}"
+
+    @property
+    def bounds(self) -> str:
+        """The band in words."""
+        low, high = self.shown(self.low), self.shown(self.high)
+        if self.low is not None and self.high is not None:
+            return f"between {low} and {high}"
+        over, under = ("above", "below") if self.strict else ("at least", "at most")
+        return f"{over} {low}" if self.low is not None else f"{under} {high}"
+
+
+class Suggestion(Value):
+    """A decision that a program proposes; a person takes it or not."""
+
+    decision: Decision
+    note: str
+    by: str
+    by_name: str
+    via: str
+    at: datetime
 
 
 class Check(Value):
@@ -37,6 +94,10 @@ class Check(Value):
     """It holds only because the dataset has no rows, or a column it is about has no values."""
     seconds: float = 0.0
     error: str | None = None
+    observed: Observed | None = None
+    """Of a finding with a band: its metric."""
+    types: dict[str, str] = Field(default_factory=dict)
+    """Types of the columns that the finding names, as they were."""
 
 
 class Flag(Value):
@@ -45,6 +106,12 @@ class Flag(Value):
     reason: FlagReason
     message: str
     since: datetime
+    before: str = ""
+    """How it stood when it was accepted."""
+    now: str = ""
+    """How it stood when the flag was set."""
+    finding_id: str | None = None
+    """The finding it depends on that is the cause."""
 
 
 class Finding(Value):
@@ -79,13 +146,18 @@ class Finding(Value):
     reviewed_via: str | None
     reviewed_check: Check | None
     """The check that the reviewer saw."""
+    depends_on: tuple[str, ...] = ()
+    """Findings of the same dataset that it takes for granted."""
+    band: Band | None = None
+    """The metric and its bounds, where the check is made of these."""
+    suggested: Suggestion | None = None
     latest_version: int | None = None
     """The newest version of its dataset, as this finding was read."""
 
     @classmethod
     def of(cls, record: FindingRecord) -> Self:
         """The finding of a stored row."""
-        return cls.model_validate(record.model_dump())
+        return cls.model_validate(record.model_dump(exclude={"proposal_key"}))
 
     @property
     def segment(self) -> Segment:
@@ -128,6 +200,8 @@ class Finding(Value):
             return ", now broken" if self.verdict == "violated" else ", was broken and holds again"
         if self.flag is not None and self.flag.reason == "schema_changed":
             return ", its columns changed"
+        if self.flag is not None and self.flag.reason.startswith("dependency"):
+            return ", what it depends on changed"
         if self.flag is not None:
             return ", check could not run for a while"
         return {
@@ -142,25 +216,3 @@ class Finding(Value):
     def _failures(self) -> str:
         count = 0 if self.last_check is None or self.last_check.failure_count is None else self.last_check.failure_count
         return "1 row" if count == 1 else f"{count:,} rows"
-
-
-def flag_after(finding: Finding, check: Check, missing: tuple[str, ...]) -> Flag | None:
-    """The flag once ``check`` has run; ``missing`` are columns of the finding that its dataset no longer has."""
-    if finding.flag is not None or finding.review != "accepted" or finding.status != "active":
-        return finding.flag
-    seen = finding.reviewed_check
-    if missing and check.outcome != "violated":
-        return _flag("schema_changed", f"The data set no longer has: {', '.join(missing)}.", check)
-    if check.outcome == "error":
-        was_error = seen is not None and seen.outcome == "error"
-        return None if was_error else _flag("check_error", f"The check cannot run: {check.error}", check)
-    if check.outcome == "violated":
-        accepted = (seen.failure_count or 0) if seen is not None and seen.outcome == "violated" else 0
-        now = check.failure_count or 0
-        if now > accepted:
-            return _flag("check_violated", f"{now:,} rows break it; {accepted:,} did when it was accepted.", check)
-    return None
-
-
-def _flag(reason: FlagReason, message: str, check: Check) -> Flag:
-    return Flag(reason=reason, message=message, since=check.ran_at)

@@ -16,7 +16,8 @@ from lexsi_ds.data import guard
 from lexsi_ds.data.handle import Table
 from lexsi_ds.data.sql import SqlRunner
 from lexsi_ds.errors import BadInput, LexsiError, SqlRefused
-from lexsi_ds.services.finding import Check
+from lexsi_ds.services.finding import Band, Check, Observed
+from lexsi_ds.services.finding_text import hides
 from lexsi_ds.services.masking import mask
 
 MAX_CHECK_CHARS = 20_000
@@ -40,15 +41,20 @@ class FindingCheck:
         """Raise SqlRefused or BadInput unless this can be a check: one SELECT on this dataset alone, with no LIMIT."""
         if len(sql) > MAX_CHECK_CHARS:
             raise BadInput(f"The check has {len(sql):,} characters; {MAX_CHECK_CHARS:,} are the most.", where="check")
+        if hides(sql):
+            raise BadInput("The check has invisible characters.", where="check", to_do="Type it anew.")
         _whole(table, sql)
 
-    def run(self, dataset_id: str, sql: str, columns: tuple[str, ...], version: int) -> Check:
+    def run(
+        self, dataset_id: str, sql: str, columns: tuple[str, ...], version: int, band: Band | None = None
+    ) -> Check:
         """Run it. Whatever keeps it from running is the check's outcome, not an exception; only Stopped passes."""
         started = datetime.now(UTC)
         table: Table | None = None
         try:
             table = self._lookup(dataset_id)
             frame = self._sql.frame_on_table(table, f"SELECT count(*) AS failures FROM (\n{_whole(table, sql)}\n) AS v")
+            observed = None if band is None else self.observe(table, band)
         except LexsiError as error:
             return Check(
                 ran_at=started, outcome="error", finding_version=version, error=str(error)[:500],
@@ -64,15 +70,37 @@ class FindingCheck:
             rows_checked=table.rows,
             vacuous=not failures and _nothing_to_check(table, columns),
             seconds=(datetime.now(UTC) - started).total_seconds(),
+            observed=observed,
+            types={name: column.type for name in columns if (column := table.column(name)) is not None},
         )
 
-    def missing(self, dataset_id: str, columns: tuple[str, ...]) -> tuple[str, ...]:
-        """Those of these columns that the dataset does not have (any more)."""
+    def observe(self, table: Table, band: Band) -> Observed:
+        """What a band's metric is now. Raises BadInput unless it is one row with ``value`` and, if any, ``n``."""
+        frame = self._sql.frame_on_table(table, _whole(table, band.metric_sql))
+        if len(frame) != 1 or "value" not in frame.columns:
+            raise BadInput("A band's metric is one row with a column called value.", where="band", to_do="Change its SELECT.")
+        value, n = frame["value"].iloc[0], frame["n"].iloc[0] if "n" in frame.columns else None
+        try:
+            return Observed(
+                value=None if pd.isna(value) else float(value), n=None if n is None or pd.isna(n) else int(n)
+            )
+        except (TypeError, ValueError) as error:
+            raise BadInput("A band's value is a number.", where="band", to_do="Change its SELECT.") from error
+
+    def types(self, dataset_id: str, columns: tuple[str, ...]) -> dict[str, str | None]:
+        """The type of each of these columns; None for one that the dataset does not have (any more)."""
         try:
             table = self._lookup(dataset_id)
         except LexsiError:
-            return ()
-        return tuple(name for name in columns if table.column(name) is None)
+            return {}
+        found = {name: table.column(name) for name in columns}
+        return {name: None if column is None else column.type for name, column in found.items()}
+
+    def violating(self, dataset_id: str, sql: str) -> pd.DataFrame:
+        """Every violating row, masked where a column identifies a person."""
+        table = self._lookup(dataset_id)
+        whole = _whole(table, sql)
+        return mask(self._sql.frame_on_table(table, whole), whole, table)
 
     def sample(self, dataset_id: str, sql: str, n: int) -> pd.DataFrame:
         """At most ``n`` violating rows, the same ones each time, masked where a column identifies a person."""

@@ -10,8 +10,8 @@ from lexsi_ds.data.handle import Table
 from lexsi_ds.errors import BadInput
 
 MAX_NOTE = 2_000
-_TURNS_TEXT = {*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200B, 0x200E, 0x200F, 0xFEFF}
-"""Characters that reorder or hide text: what is shown would not be what is kept."""
+_JOINERS = {0x200C, 0x200D}
+"""Invisible characters that scripts and emoji need; all others reorder or hide text: what is shown would not be what is kept."""
 
 
 def clean_line(text: str, what: str, longest: int) -> str:
@@ -47,6 +47,15 @@ def known_columns(table: Table, names: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def hides(text: str) -> bool:
+    """Whether a text of several lines has characters that cannot be seen, or that turn what follows."""
+    return any(c not in "\t\n\r" and _invisible(c) for c in text)
+
+
 def _visible(text: str) -> str:
-    kept = (" " if c in "\t\n\r" else c for c in text if ord(c) not in _TURNS_TEXT)
-    return "".join(c for c in kept if unicodedata.category(c) not in ("Cc", "Cs"))
+    kept = (" " if c in "\t\n\r" else c for c in text)
+    return "".join(c for c in kept if not _invisible(c))
+
+
+def _invisible(char: str) -> bool:
+    return ord(char) not in _JOINERS and unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn")

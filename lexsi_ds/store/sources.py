@@ -62,6 +62,8 @@ class SourceRecord(NewSource):
     delete_status: str | None = None
     """``deleting`` or ``delete_failed``; None for a source that can be used."""
     delete_error: str | None = None
+    visibility: str | None = None
+    """``private`` (as None), ``showcase`` or ``public``."""
 
 
 class SnapshotRecord(Record):

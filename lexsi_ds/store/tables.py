@@ -250,6 +250,7 @@ findings = sa.Table(
     json_column("band", nullable=True),
     json_column("suggested", nullable=True),
     sa.Column("proposal_key", sa.String),
+    sa.Column("searched", sa.Text),
     sa.Index("ix_findings_source_id_created_at", "source_id", "created_at"),
     sa.Index("ix_findings_dataset_id_created_at", "dataset_id", "created_at"),
 )

@@ -11,7 +11,7 @@ from lexsi_ds.data.sql import SqlRunner
 from lexsi_ds.errors import NotFound
 from lexsi_ds.ids import new_id
 from lexsi_ds.jobs.pool import Pool
-from lexsi_ds.services.access import ALL_RIGHTS, Actor
+from lexsi_ds.services.access import ALL_RIGHTS, Actor, Level
 from lexsi_ds.settings import Settings
 from lexsi_ds.store.db import Store
 
@@ -81,6 +81,16 @@ class Shelf:
 @pytest.fixture
 def shelf(home: Path) -> Shelf:
     return Shelf(home)
+
+
+class OwnsAll:
+    """Everybody owns every dataset."""
+
+    def of_dataset(self, actor: Actor, dataset_id: str) -> Level:
+        return "owner"
+
+    def visible(self, actor: Actor) -> None:
+        return None
 
 
 Lookup = Callable[[str], Table]

@@ -12,7 +12,7 @@ from lexsi_ds.services.finding import Finding
 from lexsi_ds.services.findings import Findings
 from lexsi_ds.store.db import Store
 
-from .conftest import ADA, BEN, Shelf
+from .conftest import ADA, BEN, OwnsAll, Shelf
 
 LOANS = "SELECT i AS loan_id, i * 100 AS amount, 'C' AS status, 7000000 + i AS birth_number FROM range(1, 2001) t(i)"
 POSITIVE = "SELECT * FROM dataset WHERE amount <= 0"
@@ -21,7 +21,7 @@ SMALL = "SELECT * FROM dataset WHERE amount < 150000"
 
 @pytest.fixture
 def findings(store: Store, shelf: Shelf, sql: SqlRunner) -> Findings:
-    return Findings(store, shelf, sql)
+    return Findings(store, shelf, sql, OwnsAll())
 
 
 @pytest.fixture

@@ -15,14 +15,14 @@ from lexsi_ds.services.access import ALL_RIGHTS, Actor
 from lexsi_ds.services.findings import Findings
 from lexsi_ds.store.db import Store
 
-from .conftest import ADA, Shelf
+from .conftest import ADA, OwnsAll, Shelf
 
 DECISIONS = ("accepted", "rejected")
 
 
 @pytest.fixture
 def findings(store: Store, shelf: Shelf, sql: SqlRunner) -> Findings:
-    return Findings(store, shelf, sql)
+    return Findings(store, shelf, sql, OwnsAll())
 
 
 def _proposed(findings: Findings, shelf: Shelf) -> str:
@@ -79,8 +79,9 @@ from lexsi_ds.errors import Conflict
 from lexsi_ds.services.access import ALL_RIGHTS, Actor
 from lexsi_ds.services.findings import Findings
 from lexsi_ds.store.db import Store
+from tests.services.conftest import OwnsAll
 url, folder, name, decision, *ids = sys.argv[1:]
-findings = Findings(Store(url), None, None)
+findings = Findings(Store(url), None, None, OwnsAll())
 findings.counts(Actor(name, name, ALL_RIGHTS))
 (pathlib.Path(folder) / f"{name}.ready").touch()
 while not (pathlib.Path(folder) / "go").exists():
@@ -126,7 +127,7 @@ def test_a_decision_survives_a_restart(store: Store, findings: Findings, shelf: 
     store.close()
     reopened = Store(store.url.render_as_string())
     reopened.migrate()
-    assert Findings(reopened, shelf, sql).get(ADA, finding_id) == decided
+    assert Findings(reopened, shelf, sql, OwnsAll()).get(ADA, finding_id) == decided
     reopened.close()
 
 
@@ -148,7 +149,7 @@ def test_a_check_that_ran_while_somebody_decided_is_kept_and_so_is_the_decision(
                 decided.append(findings.decide(ADA, finding.id, 1, "accepted"))
             return sql.frame_on_table(*args, **kwargs)
 
-    findings = Findings(store, shelf, Slow())
+    findings = Findings(store, shelf, Slow(), OwnsAll())
     finding = findings.propose(
         ADA, dataset_id=table.dataset_id, title="T", statement="S.", check_sql="SELECT * FROM dataset WHERE amount < 0"
     )
@@ -171,7 +172,7 @@ def test_a_check_of_an_older_text_is_dropped(store: Store, shelf: Shelf, sql: Sq
                 findings.edit(ADA, finding.id, 1, check_sql="SELECT * FROM dataset WHERE amount > 0")
             return sql.frame_on_table(*args, **kwargs)
 
-    findings = Findings(store, shelf, Slow())
+    findings = Findings(store, shelf, Slow(), OwnsAll())
     finding = findings.propose(
         ADA, dataset_id=table.dataset_id, title="T", statement="S.", check_sql="SELECT * FROM dataset WHERE amount < 0"
     )

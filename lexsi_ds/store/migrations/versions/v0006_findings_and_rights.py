@@ -16,11 +16,22 @@ def upgrade() -> None:
     for name in ("depends_on", "band", "suggested"):
         op.add_column("findings", sa.Column(name, JSON))
     op.add_column("findings", sa.Column("proposal_key", sa.String()))
+    op.add_column("findings", sa.Column("searched", sa.Text()))
+    _make_searchable()
     op.create_index(op.f("ix_findings_dataset_id_created_at"), "findings", ["dataset_id", "created_at"])
     op.add_column("sources", sa.Column("visibility", sa.String()))
     _people()
     _workspaces()
     _calls()
+
+
+def _make_searchable() -> None:
+    """The words of each finding, case folded as no database does it alike."""
+    rows = sa.table("findings", *(sa.column(n) for n in ("id", "title", "statement", "searched")), sa.column("columns", JSON))
+    db = op.get_bind()
+    for row in db.execute(sa.select(rows)).all():
+        said = " ".join((row.title, row.statement, *row.columns)).casefold()
+        db.execute(sa.update(rows).where(rows.c.id == row.id).values(searched=said))
 
 
 def _people() -> None:
