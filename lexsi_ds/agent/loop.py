@@ -259,7 +259,8 @@ class _Run:
             return True, refuse(f"There is no tool named {decision.tool!r}. Tools: {', '.join(self._tools)}.")
         if self._over(decision.tool):
             return True, refuse(
-                f"{decision.tool} was called as often as one question may ({tool.spec.budget}). Go on with what is known.", spent=True
+                f"{decision.tool} was called as often as one question may ({tool.spec.budget}). Go on with what is known.",
+                spent=True,
             )
         if earlier := self._done.answers.get(_fingerprint(decision)):
             return True, refuse(f"The same call was already answered: {earlier} Do something else.")

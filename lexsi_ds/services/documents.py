@@ -25,7 +25,7 @@ from lexsi_ds.settings import Settings
 from lexsi_ds.store.db import Store
 from lexsi_ds.store.documents import DocumentRecord, DocumentRows
 from lexsi_ds.text_to_sql.hints import Definition, definitions
-from lexsi_ds.text_to_sql.model.relevance import Bm25
+from lexsi_ds.text_to_sql.model.relevance import LITTLE, Bm25
 
 SHELF = "library"
 """The shelf of a document that was given none."""
@@ -153,6 +153,25 @@ class Documents:
             if fitting:
                 found.append((document, fitting))
         return tuple(sorted(found, key=lambda f: -len(f[1])))
+
+    def definitions_in(self, actor: Actor, document_ids: tuple[str, ...], question: str) -> tuple[Definition, ...]:
+        """Definitions in these documents whose words the question has."""
+        asked = phrase(question)
+        return tuple(
+            d for document, told in self._read(actor).definitions if document.id in document_ids
+            for d in told if (words := phrase(d.words)) and _within(words, asked)
+        )  # fmt: skip
+
+    def quote(self, actor: Actor, question: str) -> tuple[DocumentRecord, str] | None:
+        """The sentence or table row that holds every word that matters of a question, at least two; None when there is none."""
+        wanted = set(phrase(question)) - LITTLE
+        if len(wanted) < 2:
+            return None
+        for hit in self.search(actor, question, 20):
+            for part in re.split(r"\n|(?<=[.!?])\s+", hit.passage):
+                if wanted <= set(phrase(part)):
+                    return hit.document, " ".join(part.split())[:_PASSAGE]
+        return None
 
     def _text_of(self, path: Path, name: str, cancel: Cancel | None, tell: Tell | None) -> tuple[dict, str]:
         out = self._pool.scratch / f"{new_id('doc')}.txt"

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from lexsi_ds.agent.context import AgentContext, Kept
 from lexsi_ds.agent.decisions import Answer, AskUser, CallTool, Decision, PlanState
+from lexsi_ds.agent.document_hints import document_for, quote_for
 from lexsi_ds.agent.given import waits
 from lexsi_ds.agent.planners.scoring import ScoringAsked, scoring_asked
 from lexsi_ds.agent.tools.predict import top_rows
@@ -66,7 +67,27 @@ class OfflinePlanner:
             yield from self._score(asked, state)
             return
         reading = read_question(question, "auto", self._ctx)
+        while (named := document_for(reading, self._ctx)) and any(t.name == "read_document" for t in state.tools):
+            source, path = named
+            yield CallTool("read_document", {"source": source, "path": path}, "it defines words that are not understood")
+            if not state.steps[-1].ok:
+                break
+            reading = read_question(question, "auto", self._ctx)
+        quote = quote_for(question, reading, self._ctx)
+        if quote is not None:
+            yield from self._quote(*quote, state)
         yield from self._walk(reading, state)
+
+    def _quote(self, source: str, path: str, sentence: str, state: PlanState) -> Iterator[Decision]:
+        """What a document says on words that the data does not hold; nothing when it may not be read any more."""
+        name = f"{source}/{path}"
+        if name not in self._ctx.cache.get("_sources", ()):
+            if all(t.name != "read_document" for t in state.tools):
+                return
+            yield CallTool("read_document", {"source": source, "path": path}, "it holds the words of the question")
+            if not state.steps[-1].ok:
+                return
+        yield Answer(f"The tables do not say. {name} does: \u201c{sentence}\u201d", suggestions=self._suggest())
 
     def _score(self, asked: ScoringAsked, state: PlanState) -> Iterator[Decision]:
         """Rows of a source through a model that exists."""

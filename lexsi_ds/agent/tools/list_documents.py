@@ -62,7 +62,7 @@ TOOL = FunctionTool(
     ToolSpec(
         name="list_documents",
         description=(
-            "List the documents of the library (handbooks, data dictionaries, policies, files that people added) with their source, "
+            "List the documents of the library (handbooks, data dictionaries, policies, files that people added) with source, "
             "path, kind and size. Use it when the question is about something that may be written down rather than stored in a "
             "table. search= puts documents that hold the question's words first."
         ),

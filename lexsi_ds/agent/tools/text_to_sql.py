@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from lexsi_ds.agent.document_hints import hints_of
 from lexsi_ds.agent.given import GivenQuery, GivenTask
 from lexsi_ds.agent.tools.base import FunctionTool, ToolArgs, ToolResult, ToolSpec, refuse
 from lexsi_ds.agent.tools.run_sql import masked_columns
@@ -65,13 +66,14 @@ def _run(args: TextToSqlArgs, ctx: AgentContext) -> ToolResult:
 
 def read_question(question: str, mode: Literal["analytic", "predictive", "auto"], ctx: AgentContext) -> Reading:
     """The parser's reading of a question on the run's data set; asked once a run for the same words."""
-    known: dict[tuple[str, str], Reading] = ctx.cache.setdefault("_read", {})
+    known: dict[tuple[str, ...], Reading] = ctx.cache.setdefault("_read", {})
     if ctx.given is not None and question.strip() == str(ctx.cache.get("question", "")).strip():
         if ("", "given") not in known:
             known["", "given"] = _given(ctx.given, ctx)
         return known["", "given"]
     question, _ = choice_of(question)
-    if (question, mode) not in known:
+    hints = hints_of(ctx, question)
+    if (question, mode, hints) not in known:
         parsed = interpret(
             question,
             ctx.dataset,
@@ -79,11 +81,11 @@ def read_question(question: str, mode: Literal["analytic", "predictive", "auto"]
             ctx.knowledge.values,
             ctx.query,
             previous=_changeable(ctx),
-            context=ctx.hints,
+            context=hints,
             mode=mode,
         )
-        known[question, mode] = parsed if mode == "predictive" else _with_model(question, parsed, ctx)
-    return known[question, mode]
+        known[question, mode, hints] = parsed if mode == "predictive" else _with_model(question, parsed, ctx, hints)
+    return known[question, mode, hints]
 
 
 def _changeable(ctx: AgentContext) -> Reading | None:
@@ -92,12 +94,12 @@ def _changeable(ctx: AgentContext) -> Reading | None:
     return previous if isinstance(previous, Analytic) and previous.logical is not None else None
 
 
-def _with_model(question: str, parsed: Reading, ctx: AgentContext) -> Reading:
+def _with_model(question: str, parsed: Reading, ctx: AgentContext, hints: str) -> Reading:
     """The reading that holds beside the drafts of the configured model; the parser's own without one. Asked once a run."""
     if ctx.llm is None or ctx.cache.get("_model_failed") or not may_ask(question, parsed):
         return parsed
-    known: dict[str, Reading] = ctx.cache.setdefault("_settled", {})
-    if question not in known:
+    known: dict[tuple[str, str], Reading] = ctx.cache.setdefault("_settled", {})
+    if (question, hints) not in known:
         about, data = ctx.knowledge, ctx.dataset
         bench = Bench(
             handle=data,
@@ -106,15 +108,15 @@ def _with_model(question: str, parsed: Reading, ctx: AgentContext) -> Reading:
             stop=ctx.cancel.check,
         )
         background = Known(
-            about.model, about.graph, about.values, ctx.hints, lambda sql: bool(masked_columns(sql, data)), ctx.recall("previous")
+            about.model, about.graph, about.values, hints, lambda sql: bool(masked_columns(sql, data)), ctx.recall("previous")
         )
         found = settle(question, parsed, ctx.llm, bench, background, ctx.budget, _chosen(ctx))
         if found.note:
             ctx.cache.setdefault("_notes", []).append(found.note)
         if found.written is not None:
             ctx.cache["_written_by"] = found.written
-        known[question] = found.reading
-    return known[question]
+        known[question, hints] = found.reading
+    return known[question, hints]
 
 
 def _chosen(ctx: AgentContext) -> Choice | None:
