@@ -27,21 +27,25 @@ from python_calamine import (
 
 from lexsi_ds.data.archives import check_workbook, member_chunks
 from lexsi_ds.data.dialect import sniff_dialect
-from lexsi_ds.data.excel_codes import Codes, coded_cells, column_number, odd_cells
 from lexsi_ds.data.loaded import Limits, Loaded, check_width
+from lexsi_ds.data.ods_formats import ods_formats
 from lexsi_ds.data.plan import options_for
 from lexsi_ds.data.raw_rows import load_rows
 from lexsi_ds.data.readers import hints_of
 from lexsi_ds.data.several import read_small, said, split_tables
+from lexsi_ds.data.sheet_codes import Codes, Formats
 from lexsi_ds.data.sniff import table_name
 from lexsi_ds.data.text_file import TextFile
 from lexsi_ds.data.typed_rows import type_raw
+from lexsi_ds.data.xls_formats import xls_formats
+from lexsi_ds.data.xlsx_formats import column_number, xlsx_formats
 from lexsi_ds.errors import BadInput
 
 _MOST_CELLS = 50_000_000
 _TICK_ROWS = 1_000
 _CELL = re.compile(rb'<c [^>]{0,60}?r="([A-Z]{1,3})(\d{1,7})"')
 _REPEATED = re.compile(rb'number-(columns|rows)-repeated="(\d{1,9})"')
+_DURATION = re.compile(r"PT(\d+)H(\d+)M(\d+)S")
 _TO_DO = "Save the sheet as CSV and choose that."
 
 
@@ -58,14 +62,14 @@ def read_excel(
     check_workbook(path)
     _check_area(path, shown)
     book = _open(path, shown)
-    coded = coded_cells(path)
+    formats = _formats(path)
     made: list[tuple[str, Loaded]] = []
     skipped: list[str] = []
     hidden: list[str] = []
     sheets = [m for m in book.sheets_metadata if m.typ == SheetTypeEnum.WorkSheet]
     for place, meta in enumerate(sheets):
         part_of = partial(_tick_part, tick, place, len(sheets))
-        codes = coded.get(meta.name)
+        codes = formats.codes.get(meta.name)
         text = _write(book, meta.name, scratch, shown, limits, most, codes, part_of)
         if text is None:
             skipped.append(meta.name)
@@ -84,18 +88,28 @@ def read_excel(
     if not made:
         raise BadInput("No sheet of this workbook has a table.", where=shown, to_do="Choose another file.")
     notes = [f"Empty, not read: sheet{'s' * (len(skipped) > 1)} {', '.join(skipped)} of {shown}."] if skipped else []
-    notes += _odd_notes(path)
+    notes += _odd_notes(formats)
     if hidden:
         notes.append(f"Hidden in the workbook, but read: {', '.join(hidden)}.")
     return made, notes
 
 
-def _odd_notes(path: Path) -> list[str]:
-    """What became missing without being empty: formulas without a stored result, and errors; only xlsx tells."""
-    if path.suffix.lower() not in (".xlsx", ".xlsm"):
-        return []
-    found = [odd_cells(iter(chunks)) for name, chunks in member_chunks(path, ".xml") if "worksheets/" in str(name)]
-    errors, bare = sum(e for e, _ in found), sum(b for _, b in found)
+def _formats(path: Path) -> Formats:
+    """What calamine does not tell of a workbook's cells, by the kind of the file."""
+    match path.suffix.lower():
+        case ".xlsx" | ".xlsm":
+            return xlsx_formats(path)
+        case ".xls":
+            return xls_formats(path)
+        case ".ods":
+            return ods_formats(path)
+        case _:
+            return Formats({})
+
+
+def _odd_notes(found: Formats) -> list[str]:
+    """What became missing without being empty: formulas without a stored result, and errors."""
+    errors, bare = found.errors, found.bare
     notes = [f"{errors:,} cell{'s' * (errors > 1)} with an error such as #DIV/0! became missing."] if errors else []
     if bare:
         said = "formulas have" if bare > 1 else "formula has"
@@ -221,6 +235,8 @@ def _text(value: Any) -> str:
     """A cell as text: whole numbers without a decimal part, dates in ISO form, durations as h:mm:ss."""
     kind = type(value)
     if kind is str:
+        if value.startswith("PT") and (found := _DURATION.fullmatch(value)):  # calamine's way with ods beyond a day
+            return f"{int(found[1])}:{int(found[2]):02}:{int(found[3]):02}"
         return value.replace("\x00", "").strip("\r\n")
     if kind is float:
         return str(int(value)) if -1e15 < value < 1e15 and value == int(value) else repr(value)

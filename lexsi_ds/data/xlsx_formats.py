@@ -1,7 +1,7 @@
-"""Numbers that a workbook shows as codes: a cell of 123 under the format ``00000`` is 00123 to whoever looks at the sheet.
+"""Formats of xlsx: which cells are shown as codes or are text, and which hold an error or a formula without its result.
 
-Calamine gives the bare number, so the formats of xlsx are looked up here. Must never: change a cell whose format is not made of
-zeros, or read more of a workbook than its styles, its list of sheets, and the sheets that use such a style.
+Calamine gives bare numbers, so the formats are looked up here. Must never: read more of a workbook than its styles, its list of
+sheets, and the sheets that use such a style.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ import itertools
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+
+from lexsi_ds.data.archives import member_chunks
+from lexsi_ds.data.sheet_codes import TEXT, Codes, Formats, code_mask
 
 _CHUNK = 1 << 20
 _MOST = 16 << 20
@@ -21,12 +23,7 @@ _CELL_STYLES = re.compile(rb"<cellXfs.*?</cellXfs>", re.DOTALL)
 _STYLE = re.compile(rb'<xf [^>]*?\bnumFmtId="(\d+)"')
 _SHEET = re.compile(rb'<sheet (?=[^>]*\bname="([^"]*)")[^>]*\b\w+:id="([^"]*)"')
 _TARGET = re.compile(rb'<Relationship (?=[^>]*\bId="([^"]*)")[^>]*\bTarget="([^"]*)"')
-_MASK = re.compile(r"[^\W\d_]{0,8}[0\- /()]*0[0\- /()]*0[0\- /()]*")
-"""Letters or none, two zeros at least, and between them only what stands between the parts of a code."""
-TEXT = "@"
-"""The format of cells that are text whatever was typed into them."""
 _TEXT_NUMBER = b"49"
-_UNQUOTED = re.compile(r'"[^"]*"|\\.')
 _LONGEST_CELL = 300
 _ERROR = re.compile(rb'<c [^>]{0,200}\bt="e"')
 _NO_RESULT = re.compile(
@@ -35,64 +32,15 @@ _NO_RESULT = re.compile(
 """A formula without a result; one whose result is an empty text is of the type ``str``."""
 
 
-@dataclass
-class Codes:
-    """Formats of one sheet's cells, by column: for each row the number of its format, 0 for none."""
-
-    masks: tuple[str, ...]
-    columns: dict[int, bytearray] = field(default_factory=dict)
-    formatted: set[int] = field(default_factory=set)
-    """Columns of cells seen with such a format, and of digits seen without."""
-    plain: set[int] = field(default_factory=set)
-
-    def note(self, row: int, column: int, mask: int) -> None:
-        """A cell has a format."""
-        held = self.columns.setdefault(column, bytearray())
-        if len(held) <= row:
-            held.extend(bytes(row + 1 - len(held)))
-        held[row] = mask + 1
-
-    def shown(self, row: int, column: int, text: str) -> str:
-        """The cell as the sheet shows it."""
-        held = self.columns.get(column, b"")
-        if row >= len(held) or not held[row]:
-            if text.isdecimal():
-                self.plain.add(column)
-            return text
-        if text:
-            self.formatted.add(column)
-        mask = self.masks[held[row] - 1]
-        return text if mask == TEXT or not text.isdecimal() else masked(text, mask)
-
-    @property
-    def texts(self) -> frozenset[str]:
-        """Raw names of columns that the sheet calls texts or codes: all their digits have such a format."""
-        return frozenset(f"c{column}" for column in self.formatted - self.plain)
-
-
-def code_mask(code: str) -> str | None:
-    """A format as the mask of a code, or ``@``; None for all other formats."""
-    first = code.split(";")[0]
-    if first == TEXT:
-        return TEXT
-    literals = "".join(re.findall(r'"([^"]*)"', first))
-    mask = first.replace("\\", "").replace('"', "")
-    return mask if _MASK.fullmatch(mask) and "0" not in literals and not re.search(r"(?i)[a-z]", _UNQUOTED.sub("", first)) else None
-
-
-def masked(digits: str, mask: str) -> str:
-    """Digits in a format such as ``00000`` or ``000-00``; those beyond it stand before the first one."""
-    zeros = mask.count("0")
-    digits = digits.zfill(zeros)
-    more, rest = digits[: len(digits) - zeros], iter(digits[len(digits) - zeros :])
-    made = "".join(next(rest) if mark == "0" else mark for mark in mask)
-    first = mask.index("0")
-    return made[:first] + more + made[first:]
+def xlsx_formats(path: Path) -> Formats:
+    """What the formats of a workbook say."""
+    found = [odd_cells(iter(chunks)) for name, chunks in member_chunks(path, ".xml") if "worksheets/" in str(name)]
+    return Formats(coded_cells(path), sum(e for e, _ in found), sum(b for _, b in found))
 
 
 def coded_cells(path: Path) -> Mapping[str, Codes]:
-    """Cells that are shown as codes, by the name of their sheet; only xlsx tells."""
-    if path.suffix.lower() not in (".xlsx", ".xlsm") or not zipfile.is_zipfile(path):
+    """Cells that are shown as codes, by the name of their sheet."""
+    if not zipfile.is_zipfile(path):
         return {}
     with zipfile.ZipFile(path) as archive:
         styles = _code_styles(_whole(archive, "xl/styles.xml"))
