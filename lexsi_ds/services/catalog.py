@@ -24,9 +24,10 @@ from lexsi_ds.services.derived import Derived, checked_name
 from lexsi_ds.services.fingerprint import path_fingerprint
 from lexsi_ds.services.handles import table_of
 from lexsi_ds.services.importer import Importer, Tell
-from lexsi_ds.services.library import Library, not_found, sees
+from lexsi_ds.services.library import Library, not_found
 from lexsi_ds.services.planner import Planner, Plans
 from lexsi_ds.services.removal import Removal
+from lexsi_ds.services.sharing import checked
 from lexsi_ds.settings import Settings
 from lexsi_ds.store.db import Store
 from lexsi_ds.store.sources import NewSource, Sources
@@ -169,8 +170,10 @@ class Catalog(Library):
         actor.need("datasets:write")
         record = self._rows.dataset(dataset_id) if is_id(dataset_id, "ds") else None
         source = self._rows.get(record.source_id) if record is not None else None
-        if record is None or source is None or not sees(actor, source):
+        level = None if source is None else self._sharing.view(actor).dataset(source, dataset_id)
+        if record is None or level is None:
             raise not_found("data set", dataset_id)
+        checked(level, "edit", record.name)
         if table_of(record, self._home).column(column) is None:
             raise not_found("column", column)
         self._rows.mark(

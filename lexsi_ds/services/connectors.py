@@ -207,7 +207,7 @@ class Connectors:
                 raise Conflict("This connector is being deleted.", where=record.name, to_do="Choose another.")
             return record
         source = self._sources.get(connector_id) if is_id(connector_id, "con") else None
-        if source is not None and (source.owner == actor.id or source.kind == "demo"):
+        if source is not None and self._catalog.sees(actor, source):
             kind = "csv" if source.kind == "files" else source.kind
             if listing:
                 raise _no_tables(kind)

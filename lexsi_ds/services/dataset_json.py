@@ -13,6 +13,7 @@ from lexsi_ds.data.handle import Table
 from lexsi_ds.data.statistics import ColumnStatistics
 from lexsi_ds.services.access import Actor
 from lexsi_ds.services.finding import Finding
+from lexsi_ds.services.sharing import View
 from lexsi_ds.store.datasets import DatasetRow
 from lexsi_ds.store.sources import SourceRecord
 
@@ -47,12 +48,15 @@ def _kind(source: SourceRecord, sample: DatasetRow | None) -> str:
     return "csv" if found == "text" else found
 
 
-def dataset_json(actor: Actor, row: DatasetRow, source: SourceRecord) -> Json:
-    """A dataset of a list."""
-    shown: Json = {
-        "id": row.id, "name": row.name, "connectorId": source.id, "kind": "derived" if row.derived else "table",
-        "status": source.delete_status or "ready", "targetColumn": row.target_column, "latestVersion": row.version,
-        "accessLevel": access_level(actor, source), "updatedAt": moment(row.updated_at),
+def dataset_json(view: View, row: DatasetRow, source: SourceRecord) -> Json:
+    """A dataset of a list; its connector is left out when the person cannot see it."""
+    shown: Json = {"id": row.id, "name": row.name}
+    if view.source(source) is not None:
+        shown["connectorId"] = source.id
+    shown |= {
+        "kind": "derived" if row.derived else "table", "status": source.delete_status or "ready",
+        "targetColumn": row.target_column, "latestVersion": row.version,
+        "accessLevel": view.dataset(source, row.id), "updatedAt": moment(row.updated_at),
     }
     schema, table = row.read_options.get("schema"), row.read_options.get("table")
     return shown | ({"schemaName": schema, "tableName": table} if schema and table else {})

@@ -20,8 +20,10 @@ from lexsi_ds.services.access import Actor
 from lexsi_ds.services.column_stats import ColumnStats
 from lexsi_ds.services.cursors import Cursors
 from lexsi_ds.services.dataset_json import Json
+from lexsi_ds.services.finding_text import visible_text
 from lexsi_ds.services.findings import Findings
 from lexsi_ds.services.handles import table_of
+from lexsi_ds.services.sharing import Sharing, View, checked
 from lexsi_ds.store.datasets import UNSET, DatasetRow, DatasetRows, Unset
 from lexsi_ds.store.db import Store
 from lexsi_ds.store.sources import SourceRecord, Sources
@@ -37,6 +39,7 @@ class Datasets:
     def __init__(self, store: Store, home: Path, sql: SqlRunner, findings: Findings) -> None:
         self._home, self._findings = home.resolve(), findings
         self._rows, self._versions, self._cursors = DatasetRows(store), Sources(store), Cursors(store)
+        self._sharing = Sharing(store)
         self.stats = ColumnStats(self._home, sql)
 
     # -- lists ---------------------------------------------------------------------------------------------------
@@ -44,7 +47,8 @@ class Datasets:
     def list_data_connectors(self, actor: Actor, *, limit: int | None = None, cursor: str | None = None) -> Json:
         """The sources this person can see, also those whose deletion runs or failed; the last changed first."""
         actor.need("datasets:read")
-        seen = sorted((s for s in self._rows.sources() if _sees(actor, s)), key=_source_key, reverse=True)
+        view = self._sharing.view(actor)
+        seen = sorted((s for s in self._rows.sources() if view.source(s) is not None), key=_source_key, reverse=True)
         page, after = self._cursors.page(actor, "list_data_connectors", {}, seen, _source_key, limit, cursor)
         kept = {row.source_id: row for row in self._rows.of_sources([s.id for s in page])}
         databases = self._rows.databases([s.id for s in page])
@@ -56,16 +60,17 @@ class Datasets:
     ) -> Json:
         """The datasets this person can see, of one connector if given; the last changed first."""
         actor.need("datasets:read")
-        sources = {s.id: s for s in self._rows.sources() if _sees(actor, s)}
+        view = self._sharing.view(actor)
+        sources = {s.id: s for s in self._rows.sources()}
         if connector_id is not None:
-            if connector_id not in sources:
+            if connector_id not in sources or view.source(sources[connector_id]) is None:
                 raise NotFound("There is no such data connector.", where=connector_id[:80],
                                to_do="Look at list_data_connectors.")
             sources = {connector_id: sources[connector_id]}
-        found = sorted(self._rows.of_sources(sources), key=_dataset_key, reverse=True)
+        found = sorted(self._seen(view, sources), key=_dataset_key, reverse=True)
         filters = {"connector_id": connector_id}
         page, after = self._cursors.page(actor, "list_datasets", filters, found, _dataset_key, limit, cursor)
-        shown = [shape.dataset_json(actor, d, sources[d.source_id]) for d in page]
+        shown = [shape.dataset_json(view, d, sources[d.source_id]) for d in page]
         return shape.page("datasets", shown, len(found), after)
 
     # -- one dataset -----------------------------------------------------------------------------------------------
@@ -77,8 +82,8 @@ class Datasets:
         and Ambiguous (with ``candidates``) when several fit: none is picked.
         """
         actor.need("datasets:read")
-        sources = {s.id: s for s in self._rows.sources(throwaway=True) if _sees(actor, s) and s.delete_status is None}
-        rows = self._rows.of_sources(sources)
+        sources = {s.id: s for s in self._rows.sources(throwaway=True) if s.delete_status is None}
+        rows = self._seen(self._sharing.view(actor), sources)
         if is_id(dataset, "ds"):
             return self._only([r for r in rows if r.id == dataset], dataset, sources)
         listed = [r for r in rows if r.source_id == within or not sources[r.source_id].throwaway]
@@ -93,7 +98,7 @@ class Datasets:
         row, source = self.resolve(actor, dataset, within=within)
         table = self._table(row)
         described = {c.name: c.comment for c in table.columns if c.comment}
-        answer = shape.dataset_json(actor, row, source) | {
+        answer = shape.dataset_json(self._sharing.view(actor), row, source) | {
             "createdAt": shape.moment(row.created_at),
             "rowCount": row.rows,
             "columnCount": len(table.columns),
@@ -103,8 +108,7 @@ class Datasets:
             "semanticLayer": self._semantic_layer(table),
         }
         try:
-            found = self._findings.of_dataset(actor, row.id)
-            accepted = [f for f in found if f.review == "accepted" and f.status == "active"]
+            accepted = self._findings.of_dataset(actor, row.id, review="accepted", status="active")
             answer["findings"] = [shape.finding_json(f) for f in accepted]
         except LexsiError as error:
             answer["findingsError"] = str(error)
@@ -179,7 +183,30 @@ class Datasets:
         return {"datasetId": row.id, "datasetContext": table.comment or "",
                 "featureContexts": {c.name: c.comment for c in table.columns if c.comment}}
 
+    def planned_texts(
+        self, actor: Actor, dataset_id: str, *, text: str | Unset | None = UNSET,
+        columns: dict[str, str | None] | None = None,
+    ) -> Json:
+        """What ``describe`` would change: current and proposed text of the description and of each named column.
+
+        Raises what ``describe`` raises; nothing is written.
+        """
+        row = self._editable(actor, dataset_id)
+        table = self._table(row)
+        planned: Json = {}
+        if not isinstance(text, Unset):
+            planned["datasetContext"] = {"current": table.comment or "", "proposed": _text(text, _LONGEST_DESCRIPTION) or ""}
+        said: Json = {}
+        for name, body in (columns or {}).items():
+            column = self._column(row, name)
+            said[column.name] = {"current": column.comment or "", "proposed": _text(body, _LONGEST_COLUMN_TEXT) or ""}
+        return planned | ({"columnDescriptions": said} if said else {})
+
     # -- inside ----------------------------------------------------------------------------------------------------
+
+    def _seen(self, view: View, sources: dict[str, SourceRecord]) -> list[DatasetRow]:
+        """The datasets of these sources that a person can see."""
+        return [r for r in self._rows.of_sources(sources) if view.dataset(sources[r.source_id], r.id) is not None]
 
     def _only(
         self, found: list[DatasetRow], asked: str, sources: dict[str, SourceRecord]
@@ -197,8 +224,7 @@ class Datasets:
     def _editable(self, actor: Actor, dataset_id: str) -> DatasetRow:
         actor.need("datasets:write")
         row, source = self.resolve(actor, dataset_id)
-        if source.owner != actor.id:
-            raise NotFound("There is no such data set.", where=dataset_id[:80], to_do="Look at list_datasets.")
+        checked(self._sharing.view(actor).dataset(source, row.id), "edit", row.name)
         return row
 
     def _table(self, row: DatasetRow) -> Table:
@@ -223,17 +249,13 @@ class Datasets:
                 "manifest": {"datasetVersion": table.version, "components": components}}
 
 
-def _sees(actor: Actor, source: SourceRecord) -> bool:
-    return source.owner == actor.id or source.kind == "demo"
-
-
 def _table_name(row: DatasetRow) -> str | None:
     schema, table = row.read_options.get("schema"), row.read_options.get("table")
     return f"{schema}.{table}" if schema and table else None
 
 
 def _text(text: str | None, most: int) -> str | None:
-    clean = (text or "").strip()
+    clean = visible_text(text or "").strip()
     if len(clean) > most:
         raise BadInput(f"A description has at most {most:,} characters.", where=clean[:40], to_do="Shorten it.")
     return clean or None

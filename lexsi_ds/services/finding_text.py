@@ -47,6 +47,11 @@ def known_columns(table: Table, names: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def visible_text(text: str) -> str:
+    """A text of several lines without characters that cannot be seen."""
+    return "".join(c for c in text if c in "\t\n\r" or not _invisible(c))
+
+
 def hides(text: str) -> bool:
     """Whether a text of several lines has characters that cannot be seen, or that turn what follows."""
     return any(c not in "\t\n\r" and _invisible(c) for c in text)

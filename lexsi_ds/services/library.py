@@ -1,7 +1,7 @@
 """What is in the catalog, as a person may see it: sources, tables, notes, first rows.
 
-A source of someone else is not there, as far as anyone can tell; the demo bank is everyone's. Must never: change anything, or
-show a masked value.
+A source that is not shared with a person is not there, as far as they can tell; the demo bank is everyone's. Must never: change
+anything, or show a masked value.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from lexsi_ds.data.mentioned import tables_of
 from lexsi_ds.data.sql import SqlRunner
 from lexsi_ds.errors import NotFound
 from lexsi_ds.ids import is_id
-from lexsi_ds.services.access import Actor
+from lexsi_ds.services.access import Actor, at_least
 from lexsi_ds.services.handles import SourceInfo, handle_of, source_info, table_of
 from lexsi_ds.services.masking import MASK
+from lexsi_ds.services.sharing import Sharing
 from lexsi_ds.store.sources import Parts, SourceRecord, Sources, VersionRecord
 
 
@@ -26,11 +27,13 @@ class Library:
 
     def __init__(self, home: Path, rows: Sources, sql: SqlRunner) -> None:
         self._home, self._rows, self._sql = home, rows, sql
+        self._sharing = Sharing(rows.store)
 
     def sources(self, actor: Actor) -> list[SourceInfo]:
         """The person's sources and the demo bank, newest first; throwaway ones are not among them."""
         actor.need("datasets:read")
-        usable = [record for record in self._rows.list() if sees(actor, record) and not record.delete_status]
+        view = self._sharing.view(actor)
+        usable = [r for r in self._rows.list() if at_least(view.source(r), "read") and not r.delete_status]
         found = [self._rows.parts(record.id) for record in usable]
         return [source_info(parts) for parts in found if parts is not None]
 
@@ -82,14 +85,13 @@ class Library:
         """A source at a snapshot, the newest by default, of which the person may know. Raises NotFound for any other."""
         fits = is_id(source_id, "con") and (snapshot_id is None or is_id(snapshot_id, "snap"))
         found = self._rows.parts(source_id, snapshot_id) if fits else None
-        if found is None or not sees(actor, found.source) or found.source.delete_status:
+        if found is None or not self.sees(actor, found.source) or found.source.delete_status:
             raise not_found("source", source_id)
         return found
 
-
-def sees(actor: Actor, source: SourceRecord) -> bool:
-    """Whether a source is there for a person."""
-    return source.owner == actor.id or source.kind == "demo"
+    def sees(self, actor: Actor, source: SourceRecord) -> bool:
+        """Whether the rows of a source are there for a person."""
+        return at_least(self._sharing.view(actor).source(source), "read")
 
 
 def not_found(what: str, name: str) -> NotFound:

@@ -116,6 +116,11 @@ class Sources:
     def __init__(self, store: Store) -> None:
         self._store = store
 
+    @property
+    def store(self) -> Store:
+        """The store whose sources these are."""
+        return self._store
+
     def insert(self, source: NewSource, versions: Sequence[NewVersion], today: date | None) -> SnapshotRecord:
         """Add a source, its datasets and snapshot 1. Raises Conflict when its fingerprint is taken."""
         at = now()
