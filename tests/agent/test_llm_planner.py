@@ -40,7 +40,8 @@ def test_a_question_is_answered_by_decisions_of_the_model(application, demo_hand
     script = [COUNT, {"thought": "", "final_answer": "There are 4,500 accounts."}]
     events, endpoint = ask(application, demo_handle, tmp_path, "How many accounts?", script)
     assert done(events).answer == "There are 4,500 accounts." and done(events).state == "answered"
-    assert done(events).usage == {"prompt_tokens": 20, "completion_tokens": 10, "requests": 2}
+    usage = done(events).usage
+    assert usage.pop("milliseconds") >= 0 and usage == {"prompt_tokens": 20, "completion_tokens": 10, "requests": 2}
     system = endpoint.requests[0]["messages"][0]["content"]
     assert "summarize_result" in system and "account (4500 rows)" in system
     assert endpoint.requests[0]["temperature"] == 0
