@@ -6,7 +6,19 @@ from typing import Any
 
 import streamlit as st
 
-from components import asking, builder, cards, exports, problems, propose, remembered, session, tables, task_editor
+from components import (
+    asking,
+    builder,
+    cards,
+    document_cards,
+    exports,
+    problems,
+    propose,
+    remembered,
+    session,
+    tables,
+    task_editor,
+)
 from components.cards import Ranking
 from components.payloads import ArtifactLike, head
 from components.registry import page
@@ -64,7 +76,7 @@ def draw(
         _train_again(app, actor, source_id, conversation_id, view)
         if view.answer_query:
             _change(app, actor, source_id, conversation_id, view)
-    elif view.answer_query or view.last("predict") or view.last("explain_prediction"):
+    elif any(view.last(name) for name in ("predict", "explain_prediction", "read_document")) or view.answer_query:
         more = st.expander(
             "Results of this turn", type="compact", on_change="rerun", key=session.wkey("results", view.run_id)
         )
@@ -211,6 +223,10 @@ def _cards(app: Application, actor: Actor, view: TurnView, source_id: str) -> No
         _explanation(app, actor, view, explained)
     elif queried := read(view.answer_query, "frame"):
         _table(app, actor, view, queried)
+    opened = [read(s, "json") for s in view.steps if s.name == "read_document" and s.ok]
+    if opened:
+        with problems.guarded("The documents"):
+            document_cards.cards([a.json() for a in opened if a is not None])
     trained = read(view.last("train_tabular_model"), "json")
     if trained:
         with problems.guarded("The model card"):

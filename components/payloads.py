@@ -21,6 +21,8 @@ from lexsi_ds.models.card import Candidate, ModelCard
 from lexsi_ds.models.task import TaskSpec
 
 HEAD = 20
+PASSAGE = 700
+"""Most characters of a passage that are drawn."""
 
 
 class ArtifactLike(Protocol):
@@ -181,6 +183,29 @@ def _summary(artifact: ArtifactLike, key: str) -> None:
         tables.show(frame, key=key, alt="Facts of this run")
 
 
+def _documents(artifact: ArtifactLike, key: str) -> None:
+    rows = [
+        {"Source": d["source"], "Path": d["path"], "Title": d["title"], "Kind": d["kind"], "Characters": d["chars"]}
+        for d in artifact.json()["documents"]
+    ]
+    tables.show(pd.DataFrame(rows), key=key, alt="Documents of the library")
+
+
+def _document(artifact: ArtifactLike, key: str) -> None:
+    body = artifact.json()
+    st.caption(f"{plain(body['source'])}/{plain(body['path'])}, {figures.count(body['chars'])} characters, read whole")
+    passages(body)
+
+
+def passages(body: dict[str, Any]) -> None:
+    """The passages of a document that share words with the question, letter by letter."""
+    found = [" ".join(str(p).split()) for p in body.get("passages") or ()]
+    for passage in found[:2]:
+        st.text(passage if len(passage) <= PASSAGE else passage[: PASSAGE - 1].rstrip() + "…")
+    if not found:
+        st.caption("No passage of it shares words with the question; the answer may still go by it.")
+
+
 def _any(artifact: ArtifactLike, key: str) -> None:
     if artifact.kind == "frame":
         tables.show(head(artifact, HEAD), key=key, alt="First rows")
@@ -191,6 +216,8 @@ def _any(artifact: ArtifactLike, key: str) -> None:
 _DRAWERS: dict[str, Callable[[ArtifactLike, str], None]] = {
     "inspect_data": _inspect,
     "query_kg": _kg,
+    "list_documents": _documents,
+    "read_document": _document,
     "text_to_sql": _text_to_sql,
     "run_sql": _run_sql,
     "sample_values": _sample,

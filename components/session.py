@@ -95,6 +95,10 @@ class Held:
     """The task that tests or unlocks each connection, by the connection's id."""
     opened_source: str | None = None
     """The source whose tabs are shown on Connect data; None is the active one."""
+    documents_task: str | None = None
+    """The reading of documents that this tab started last."""
+    documents_uploads: int = 0
+    """Part of the document uploader's key: a new one drops the bytes of the old."""
     desk: DeskRun | None = None
     """The last query of the SQL editor."""
     sql_texts: dict[str, str] = field(default_factory=dict)

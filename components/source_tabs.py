@@ -6,14 +6,25 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from components import columns, figures, problems, relationships, semantic, session, sql_editor, tables, versions
+from components import (
+    columns,
+    documents_tab,
+    figures,
+    problems,
+    relationships,
+    semantic,
+    session,
+    sql_editor,
+    tables,
+    versions,
+)
 from components.registry import page
 from components.safe import flat, plain
 from lexsi_ds.application import Application
 from lexsi_ds.data.handle import DatasetHandle, Table
 from lexsi_ds.services.access import Actor
 
-TABS = ["Tables", "Preview", "Relationships", "Semantic model", "Versions", "SQL", "How it was read"]
+TABS = ["Tables", "Preview", "Relationships", "Semantic model", "Documents", "Versions", "SQL", "How it was read"]
 
 
 def opener(app: Application, actor: Actor, active: DatasetHandle | None) -> Callable[[str], None]:
@@ -36,7 +47,7 @@ def draw(app: Application, actor: Actor, handle: DatasetHandle, *, active: bool)
         return
     labels = [f":gray[{name}]" for name in TABS]
     drawn = st.tabs(labels, on_change="rerun", key=session.wkey("tabs", handle.source_id))
-    work = (_tables, _preview, relationships.draw, semantic.draw, versions.draw, sql_editor.draw, _how_read)
+    work = (_tables, _preview, relationships.draw, semantic.draw, documents_tab.draw, versions.draw, sql_editor.draw, _how_read)
     for name, tab, body in zip(TABS, drawn, work, strict=True):
         if tab.open:
             with tab, problems.guarded(name):

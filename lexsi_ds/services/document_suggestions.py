@@ -104,6 +104,11 @@ class DocumentSuggestions:
             if s.id in set(ids):
                 self._rows.decide(actor.id, source_id, s.id, "set_aside", actor.id)
 
+    def aside(self, actor: Actor, source_id: str) -> int:
+        """How many were set aside."""
+        actor.need("datasets:read")
+        return sum(decision == "set_aside" for decision in self._rows.decisions(actor.id, source_id).values())
+
     def offer_again(self, actor: Actor, source_id: str) -> int:
         """Offer what was set aside once more; returns how many."""
         actor.need("datasets:write")

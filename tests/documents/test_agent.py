@@ -119,7 +119,7 @@ def test_a_missing_document_is_told_with_near_names_and_spends_nothing(applicati
 def test_a_document_too_large_for_the_window_is_refused_with_its_size(application, demo_handle, tmp_path, shelf) -> None:
     shelf("long.md", "The marker word is zebra. " * 400)
     small = dataclasses.replace(application.answering, settings=settings(application, document_tokens=500))
-    events, requests = ask(small, demo_handle, tmp_path, "What is the marker?", [read("long.md"), {"thought": "", "final_answer": "No."}])
+    events, requests = ask(small, demo_handle, tmp_path, "What is the marker?", [read("long.md"), FEE])
     assert "10,401 characters, about 2,601 tokens; 500 tokens are the most" in returned(events)[0].summary
     assert "zebra" not in json.dumps(requests) and done(events).sources == []
 

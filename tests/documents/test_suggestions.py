@@ -12,7 +12,13 @@ from lexsi_ds.errors import BadInput
 from lexsi_ds.settings import Settings
 
 ROWS = "loan_id,grade,amount,secret\n1,A,100,x\n2,B,200,y\n3,A,300,x\n4,B,400,y\n5,A,500,x\n6,C,600,y\n"
-TOLD = "# Words\n\n| Column | Meaning |\n|---|---|\n| grade | Risk grade. A = safe, B = doubtful, Z = unheard of |\n| amount | Sum granted |\n"
+TOLD = """# Words
+
+| Column | Meaning |
+|---|---|
+| grade | Risk grade. A = safe, B = doubtful, Z = unheard of |
+| amount | Sum granted |
+"""
 
 
 @pytest.fixture(scope="module")
