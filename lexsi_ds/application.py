@@ -27,10 +27,13 @@ from lexsi_ds.models.choice import ChosenEngine
 from lexsi_ds.models.engine import CaseExplanation, GlobalExplanation
 from lexsi_ds.models.lexsi.withheld import masked_names
 from lexsi_ds.services.access import LOCAL, Actor
+from lexsi_ds.services.api_keys import ApiKeys
 from lexsi_ds.services.artifacts import Artifacts
+from lexsi_ds.services.audit import Audit
 from lexsi_ds.services.catalog import Catalog
 from lexsi_ds.services.chats import Chats
 from lexsi_ds.services.comparison import Comparisons
+from lexsi_ds.services.confirmations import Confirmations
 from lexsi_ds.services.connectors import Connectors
 from lexsi_ds.services.cursors import Cursors
 from lexsi_ds.services.datasets import Datasets
@@ -51,6 +54,8 @@ from lexsi_ds.services.model_scoring import Scoring
 from lexsi_ds.services.model_training import Training
 from lexsi_ds.services.model_work import ModelWork
 from lexsi_ds.services.models import Models
+from lexsi_ds.services.people import People
+from lexsi_ds.services.reference import ReferenceTools
 from lexsi_ds.services.relations import Relations
 from lexsi_ds.services.report_views import ReportViews
 from lexsi_ds.services.review_rules import ReviewSettings
@@ -58,6 +63,7 @@ from lexsi_ds.services.semantics import Semantics
 from lexsi_ds.services.sharing import Sharing
 from lexsi_ds.services.uploads import Uploads
 from lexsi_ds.services.versions import Refreshed, Versions
+from lexsi_ds.services.workspaces import Workspaces
 from lexsi_ds.settings import Settings, get_settings
 from lexsi_ds.store.db import Store
 from lexsi_ds.store.preferences import Preferences
@@ -95,6 +101,13 @@ class Application:
         self.findings = Findings(self.store, self.catalog.table, self.sql, self.sharing, self.review_settings.rules)
         self.cursors = Cursors(self.store)
         self.datasets = Datasets(self.store, settings.home, self.sql, self.findings)
+        self.people = People(self.store)
+        self.api_keys = ApiKeys(self.store)
+        self.workspaces = Workspaces(self.store)
+        self.audit = Audit(self.store)
+        self.reference = ReferenceTools(
+            self.findings, self.datasets, self.workspaces, Confirmations(self.store), self.cursors, self.audit
+        )
         self.relations = Relations(self.store, self.catalog, self.sql)
         self.semantics = Semantics(self.store, self.catalog, self.sql, self.relations)
         self.versions = Versions(self.store, settings.home, self.catalog, self.findings)

@@ -39,14 +39,19 @@ class Cursors:
 
         Raises BadInput for a limit outside of 1 to 200, InvalidCursor for a cursor of elsewhere.
         """
-        size = DEFAULT_LIMIT if limit is None else limit
-        if not 1 <= size <= MAX_LIMIT:
-            raise BadInput(f"A page has 1 to {MAX_LIMIT} items.", where="limit", to_do="Ask for fewer, then go on.")
-        bound = _bound(actor, tool, filters)
+        size, bound = page_size(limit), _bound(actor, tool, filters)
         after = self._read(cursor, bound) if cursor else None
         left = [item for item in items if after is None or (key(item) > after if ascending else key(item) < after)]
         page = left[:size]
         return page, self._write(key(page[-1]), bound) if len(left) > size else None
+
+    def after(self, actor: Actor, tool: str, filters: Mapping[str, Any], cursor: str | None) -> Key | None:
+        """Where a page begins, of a list that the store pages itself; None for its start. Raises InvalidCursor."""
+        return self._read(cursor, _bound(actor, tool, filters)) if cursor else None
+
+    def next(self, actor: Actor, tool: str, filters: Mapping[str, Any], last: Key) -> str:
+        """The cursor of the page that follows the item with this key."""
+        return self._write(last, _bound(actor, tool, filters))
 
     def _write(self, position: Key, bound: bytes) -> str:
         body = json.dumps(position, separators=(",", ":")).encode()
@@ -70,6 +75,14 @@ class Cursors:
     def _signature(self, body: bytes, bound: bytes) -> bytes:
         key = signing_key(self._store, "cursors")
         return hmac.new(key, bound + b"\0" + body, hashlib.sha256).digest()[:_SIGNATURE]
+
+
+def page_size(limit: int | None) -> int:
+    """The items of a page. Raises BadInput for a limit outside of 1 to 200."""
+    size = DEFAULT_LIMIT if limit is None else limit
+    if not 1 <= size <= MAX_LIMIT:
+        raise BadInput(f"A page has 1 to {MAX_LIMIT} items.", where="limit", to_do="Ask for fewer, then go on.")
+    return size
 
 
 def _text(raw: bytes) -> str:

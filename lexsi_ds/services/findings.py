@@ -120,6 +120,22 @@ class Findings(FindingReads):
         made = Suggestion(decision=decision, note=clean_note(note), by=actor.id, by_name=actor.name, via=via, at=now())
         return self._write(actor, finding_id, version, {"suggested": made.model_dump(mode="json")}, "suggested", via)
 
+    def need_propose(self, actor: Actor, dataset_id: str, *, with_check: bool) -> None:
+        """Raise Denied unless this person may propose here: reading suffices, a check needs the right to edit."""
+        actor.need("findings:write")
+        self._level(actor, dataset_id, "edit" if with_check else "read")
+
+    def need_edit(self, actor: Actor, found: Finding) -> None:
+        """Raise Denied unless this person may edit it at all: who may edit the data set, or its author."""
+        actor.need("findings:write")
+        if found.created_by != actor.id:
+            self._level(actor, found.dataset_id, "edit")
+
+    def need_review(self, actor: Actor, found: Finding) -> None:
+        """Raise Denied unless this person may accept or reject it."""
+        actor.need("findings:review")
+        self._level(actor, found.dataset_id, "edit")
+
     def queues(self, via: str) -> bool:
         """Whether decisions through this door wait for a person."""
         return self._rules().queues(via)
