@@ -197,7 +197,8 @@ def _document(app: Application, actor: Actor, document: DocumentRecord) -> None:
         if parts > 1:
             part = st.pagination(parts, key=session.wkey("documents", document.id, "part")) or 1
             st.caption(f"Part {part} of {parts}; the library holds it whole.")
-        st.code(text[(part - 1) * PAGE : part * PAGE], language=None, wrap_lines=True, height=420)
+        shown = text[(part - 1) * PAGE : part * PAGE]
+        st.code(shown, language=None, wrap_lines=True, height=420 if shown.count("\n") > 14 or len(shown) > 1500 else "content")
 
 
 def _delete(app: Application, actor: Actor, document: DocumentRecord) -> None:
