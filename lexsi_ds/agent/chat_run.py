@@ -14,7 +14,7 @@ from lexsi_ds.agent.context import Kept, SessionContext
 from lexsi_ds.agent.given import given_of
 from lexsi_ds.store.conversations import Conversations
 from lexsi_ds.store.runs import Runs
-from lexsi_ds.text_to_sql.reading import Analytic
+from lexsi_ds.text_to_sql.reading import Analytic, Clarify
 
 if TYPE_CHECKING:
     from lexsi_ds.agent.answering import Answering
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _KEPT: TypeAdapter[Kept] = TypeAdapter(Kept)
 _PREVIOUS: TypeAdapter[Analytic] = TypeAdapter(Analytic)
+_ASKED: TypeAdapter[Clarify] = TypeAdapter(Clarify)
 
 
 class ChatRun:
@@ -82,13 +83,14 @@ def memory(session: SessionContext) -> dict[str, Any]:
     return {
         "kept": session.kept.model_dump(mode="json") if session.kept else None,
         "previous": previous.model_dump(mode="json") if previous else None,
+        "asked": session.asks.model_dump(mode="json") if session.asks else None,
     }
 
 
 def remembered(conversation_id: str, body: dict[str, Any] | None) -> SessionContext:
     """The session of a stored memory; what an older version wrote and this one cannot read is left aside."""
     session = SessionContext(conversation_id)
-    for name, adapter in (("kept", _KEPT), ("previous", _PREVIOUS)):
+    for name, adapter in (("kept", _KEPT), ("previous", _PREVIOUS), ("asked", _ASKED)):
         value = (body or {}).get(name)
         if value is not None:
             try:

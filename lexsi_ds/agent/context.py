@@ -22,10 +22,11 @@ from lexsi_ds.knowledge.model import SemanticModel
 from lexsi_ds.knowledge.values import ValueIndex
 from lexsi_ds.services.access import LOCAL, Actor
 from lexsi_ds.text_to_sql.model.budget import Budget
-from lexsi_ds.text_to_sql.reading import Reading
+from lexsi_ds.text_to_sql.reading import Clarify, Reading
 
 if TYPE_CHECKING:
     from lexsi_ds.llm.client import LLMClient
+    from lexsi_ds.llm.prices import Price
     from lexsi_ds.models.local import LocalEngine
     from lexsi_ds.services.connectors import Connectors
     from lexsi_ds.services.datasets import Datasets
@@ -62,6 +63,10 @@ class SessionContext:
     kept: Kept | None = None
     previous: Reading | None = None
     """The last analytic reading, which a follow-up may change."""
+    asked: Clarify | None = None
+    """What the turn before asked back: a short reply picks one of its options."""
+    asks: Clarify | None = None
+    """What this turn asks back, for the next one."""
 
 
 @dataclass
@@ -99,6 +104,12 @@ class AgentContext:
     activate: Callable[[DatasetHandle], None] | None = None
     """Makes a data set the person's active one."""
     llm: LLMClient | None = None
+    aggregates_only: bool = False
+    """Whether the endpoint is told of no row: only names, counts, sums and means over many rows."""
+    native_tools: bool = False
+    """Whether the endpoint is known to make native tool calls."""
+    price: Price | None = None
+    """What its tokens cost, where the person says so."""
     budget: Budget = field(default_factory=Budget)
     """What a question may cost when a language model writes SQL for it."""
     session: SessionContext = field(default_factory=SessionContext)

@@ -8,7 +8,7 @@ from typing import Literal
 
 import pandas as pd
 
-from lexsi_ds.text_to_sql import counts_per, elapsed, faithful, followup, negations, units
+from lexsi_ds.text_to_sql import counts_per, elapsed, faithful, followup, negations, turns, units
 from lexsi_ds.text_to_sql.amounts import main_measure
 from lexsi_ds.text_to_sql.caveats import caveats_of
 from lexsi_ds.text_to_sql.doubt import NotUnderstood
@@ -30,6 +30,11 @@ def analytic(
     """The query that answers a question. Raises NotUnderstood or Ambiguous."""
     tagged = tag(question, lexicon, names.handle.today)
     tagged = glossed(replace(tagged, items=units.told_of_numbers(elapsed.soften(tagged.items))))
+    if previous is not None:
+        tagged = replace(tagged, items=turns.in_place(tagged.items))
+        settled = followup.reordered(tagged.items, names, lexicon.values, previous)
+        if settled is not None:
+            return answer_of(settled, names, query, tagged.repairs)
     unknown = _strange(tagged)
     if unknown:
         raise NotUnderstood(unknown, "no table, column, value or known word matches")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lexsi_ds.knowledge.values import ValueIndex
-from lexsi_ds.text_to_sql import conditions, kept, windows_of
+from lexsi_ds.text_to_sql import conditions, kept, orders, turns, whole, windows_of
 from lexsi_ds.text_to_sql.amounts import main_measure
 from lexsi_ds.text_to_sql.doubt import NotUnderstood
 from lexsi_ds.text_to_sql.draft import Draft, GroupAsk, MeasureAsk
@@ -77,6 +77,19 @@ def is_followup(draft: Draft, items: tuple[Item, ...], *, pointing: bool = False
     return leads or len(said) <= _FRAGMENT
 
 
+def reordered(items: tuple[Item, ...], names: Names, values: ValueIndex, previous: Analytic) -> Settled | None:
+    """The answer before in another order, or the ends of it, where a follow-up asks for that alone in its own words."""
+    before = Logical.model_validate(previous.logical) if previous.logical is not None else None
+    each = turns.of_each(items)
+    if before is None or before.outer or (each is None and before.measures):
+        return None
+    if each is not None:
+        work = resolver_on(Draft(), names, values, before)
+        return orders.of_each_group(work, before, each) if turns.dimension_meant(each.group, before) else None
+    wish = turns.wish_of(items)
+    return orders.of_list(resolver_on(Draft(), names, values, before), before, wish) if wish is not None else None
+
+
 def settle(draft: Draft, names: Names, values: ValueIndex, previous: Analytic, items: tuple[Item, ...]) -> Settled:
     """The earlier query with what the follow-up changes. Raises NotUnderstood when it changes nothing that is there."""
     if previous.logical is None:
@@ -88,11 +101,12 @@ def settle(draft: Draft, names: Names, values: ValueIndex, previous: Analytic, i
         return _other_rows(draft, names, values, before)
     if not before.measures:
         return _of_list(draft, names, values, before)
+    before, draft = kept.figures_of(before, draft)
     if before.per or before.place or any(m.window for m in before.measures):
         raise NotUnderstood(
             ("the question",), "the earlier question is too involved to change by a few words; ask it whole"
         )
-    draft = kept.values_as_filters(draft, before, items)
+    draft = kept.values_as_filters(kept.flags_as_filters(draft), before, items)
     work = resolver_on(draft, names, values, before)
     for item in draft.entities:
         if work.scope.distance(work.entity_table(item)) is None:
@@ -111,6 +125,8 @@ def settle(draft: Draft, names: Names, values: ValueIndex, previous: Analytic, i
     measures = windows_of.windowed(work, list(dimensions), measures)
     having = (*before.having, *work.conditions_on_groups(list(dimensions)))
     order, limit, ties = _order(work, draft, before, measures, list(dimensions), changed=bool(found))
+    named = whole.named_groups(work, list(dimensions)) if order and (limit is not None or ties) else []
+    filters += [t for t in named if t not in still and t not in filters]
     query = before.model_copy(
         update={
             "joins": tuple(work.scope.joins),

@@ -16,10 +16,11 @@ from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.errors import BadInput
 from lexsi_ds.knowledge.model import SemanticModel
 from lexsi_ds.knowledge.values import ValueIndex
-from lexsi_ds.text_to_sql import asks, gate, hints, partial
+from lexsi_ds.text_to_sql import asks, gate, hints, partial, replies
 from lexsi_ds.text_to_sql.analytic import analytic
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.lexicon import LEXICONS, Lexicon
+from lexsi_ds.text_to_sql.parser import parse
 from lexsi_ds.text_to_sql.predictive import task_reading
 from lexsi_ds.text_to_sql.reading import Analytic, CannotAnswer, Clarify, Evidence, OffTopic, Predictive, Reading
 from lexsi_ds.text_to_sql.sqltext import Names
@@ -57,9 +58,11 @@ def interpret(
     previous: Reading | None = None,
     context: str = "",
     mode: Mode = "auto",
+    asked: Clarify | None = None,
 ) -> Reading:
     """Read a question. ``query`` runs SQL on the handle; ``previous`` is the reading that a follow-up changes; ``context`` is text
-    that a person gave beside the question and is never read as an order."""
+    that a person gave beside the question and is never read as an order; ``asked`` is what was asked back just before, of which the
+    question picks no option."""
     source = Source(Names(handle, model), LEXICONS.of(model, values), query)
     if len(question) > _LONGEST:
         return CannotAnswer(
@@ -72,6 +75,8 @@ def interpret(
         return OffTopic(reason=gate.REASONS[refused], suggestions=_suggested(source))
     if refused is not None:
         return CannotAnswer(reason=gate.REASONS[refused], words=(), suggestions=_suggested(source))
+    if asked is not None and _is_fragment(question, source):
+        return replies.ask_again(question, asked)
     verified = _verified(question, source)
     if verified is not None and mode != "predictive":
         return verified
@@ -99,7 +104,12 @@ def interpret(
         parts = _parts(question, source, previous, mode)
         if parts:
             return Clarify(question="That is more than one question. Which one first?", options=parts)
-        return _ask_back(question, source, doubt, mode)
+        return _ask_back(question, source, doubt, previous, mode)
+
+
+def _is_fragment(question: str, source: Source) -> bool:
+    """Whether a text that picks no option asks for nothing by itself either."""
+    return replies.says_nothing_alone(question, parse(tag(question, source.lexicon, source.names.handle.today).items))
 
 
 def _read(question: str, source: Source, previous: Reading | None, mode: Mode) -> Reading:
@@ -189,12 +199,12 @@ def _why_not(doubt: NotUnderstood) -> str:
     return f"Not understood: {words} \u2013 {doubt.reason}." if words else f"Not understood: {doubt.reason}."
 
 
-def _ask_back(question: str, source: Source, doubt: Ambiguous, mode: Mode) -> Reading:
+def _ask_back(question: str, source: Source, doubt: Ambiguous, previous: Reading | None, mode: Mode) -> Reading:
     options = []
     for choice in doubt.choices:
         text = question[: doubt.item.start] + choice + question[doubt.item.end :]
         try:
-            _read(text, source, None, mode)
+            _read(text, source, previous, mode)
         except (NotUnderstood, Ambiguous):
             continue
         options.append(text)

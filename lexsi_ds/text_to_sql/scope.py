@@ -21,6 +21,7 @@ class Scope:
         self.taken = taken if taken is not None else set()
         """Names in use in the whole query, whichever part took them first; shared with the queries inside this one."""
         self.joins: list[JoinStep] = []
+        self._adopted = False
         self.said: list[str] = []
         self.alias = self.fresh(base)
         self._aliases: dict[tuple[str, ...], str] = {(): self.alias}
@@ -32,6 +33,7 @@ class Scope:
     def adopt(self, joins: tuple[JoinStep, ...]) -> None:
         """Take over the joins of an earlier query; a new way to the same table gets an alias of its own."""
         self.joins = list(joins)
+        self._adopted = bool(joins)
         self.taken.update(j.alias for j in joins)
 
     def distance(self, table: str) -> int | None:
@@ -56,6 +58,8 @@ class Scope:
         several = len(routes(self.model, self.base, table)) > 1
         if of is not None:
             found = self._in_role(found, of, item)
+        elif self._adopted:
+            found = [r for r in found if self._is_there(r)] or found
         nearest = [r for r in found if len(r.hops) + 10 * r.back == len(found[0].hops) + 10 * found[0].back]
         if len(nearest) > 1:
             owners = [self.model.table(r.hops[-1].table).label for r in nearest]
@@ -84,6 +88,16 @@ class Scope:
         if not kept:
             raise NotUnderstood((of.text, item.text), f"{item.text} does not belong to {of.text} here")
         return kept
+
+    def _is_there(self, route: Route) -> bool:
+        """Whether an earlier query already goes this way."""
+        alias = self.alias
+        for hop in route.hops:
+            found = self._existing(Ref(alias=alias, table=hop.table, column=hop.column), hop)
+            if found is None:
+                return False
+            alias = found
+        return True
 
     def join(self, hops: tuple[Hop, ...]) -> str:
         """The alias of the table that these hops lead to."""
@@ -136,7 +150,10 @@ class Scope:
         doubtful = least[0] == 2 and any(s.kind == "value" for _, s in best)
         tied = [s for rank, s in best if rank == least or (doubtful and rank[0] == 2 and rank[1] < 10)]
         if len({(s.table, s.column, s.value) for s in tied}) > 1:
-            raise Ambiguous(item, tuple(_said(self.model, s) for s in tied), f"{item.text} can mean several things")
+            choices = [_said(self.model, s) for s in tied]
+            alike = {c for c in choices if choices.count(c) > 1}
+            told = (f"{self.model.table(s.table).label} {c}" if c in alike else c for s, c in zip(tied, choices, strict=True))
+            raise Ambiguous(item, tuple(told), f"{item.text} can mean several things")
         return tied[0]
 
 

@@ -13,6 +13,7 @@ from lexsi_ds.agent.given import GivenQuery, GivenTask
 from lexsi_ds.agent.tools.base import FunctionTool, ToolArgs, ToolResult, ToolSpec, refuse
 from lexsi_ds.agent.tools.run_sql import masked_columns
 from lexsi_ds.errors import LexsiError
+from lexsi_ds.text_to_sql import replies
 from lexsi_ds.text_to_sql.builder import build
 from lexsi_ds.text_to_sql.interpret import interpret
 from lexsi_ds.text_to_sql.lexicon import LEXICONS
@@ -71,7 +72,9 @@ def read_question(question: str, mode: Literal["analytic", "predictive", "auto"]
         if ("", "given") not in known:
             known["", "given"] = _given(ctx.given, ctx)
         return known["", "given"]
-    question, _ = choice_of(question)
+    asked: Clarify | None = ctx.recall("asked")
+    picked = replies.picked(question, asked.options) if asked is not None else None
+    reply, (question, _) = question, choice_of(picked or question)
     hints = hints_of(ctx, question)
     if (question, mode, hints) not in known:
         parsed = interpret(
@@ -83,9 +86,13 @@ def read_question(question: str, mode: Literal["analytic", "predictive", "auto"]
             previous=_changeable(ctx),
             context=hints,
             mode=mode,
+            asked=None if picked else asked,
         )
+        parsed = replies.told(parsed, reply, question) if picked else parsed
         known[question, mode, hints] = parsed if mode == "predictive" else _with_model(question, parsed, ctx, hints)
-    return known[question, mode, hints]
+    found = known[question, mode, hints]
+    ctx.session.asks = found if isinstance(found, Clarify) else None
+    return found
 
 
 def _changeable(ctx: AgentContext) -> Reading | None:
@@ -121,7 +128,9 @@ def _with_model(question: str, parsed: Reading, ctx: AgentContext, hints: str) -
 
 def _chosen(ctx: AgentContext) -> Choice | None:
     """Whose reading the person chose, when this run's question is an option of an earlier one: a planner may drop the mark."""
-    return choice_of(str(ctx.cache.get("question", "")))[1]
+    said, asked = str(ctx.cache.get("question", "")), ctx.recall("asked")
+    picked = replies.picked(said, asked.options) if asked is not None else None
+    return choice_of(picked or said)[1]
 
 
 def _given(given: GivenQuery | GivenTask, ctx: AgentContext) -> Reading:

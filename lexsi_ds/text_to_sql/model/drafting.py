@@ -83,7 +83,7 @@ def draft(llm: Asks, bench: Bench, material: str, spending: Spending, *, tempera
     last = Draft(problem="the budget was used up")
     for tries in range(spending.budget.repairs + 1):
         bench.stop()
-        prompt = SYSTEM + "".join(m["content"] for m in messages)
+        prompt = SYSTEM + "".join((m.get("content") or "") for m in messages)
         if not spending.affords(prompt):
             return last
         reply = llm.complete(
