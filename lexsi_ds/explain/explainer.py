@@ -33,7 +33,7 @@ _V = TypeVar("_V", bound=BaseModel)
 
 
 class Explainer:
-    """Views of models in workers of the lane "ml". All methods raise BadInput, WorkerFailed or Stopped."""
+    """Views of models in workers of the lane "explain". All methods raise BadInput, WorkerFailed or Stopped."""
 
     def __init__(self, pool: Pool, settings: Settings) -> None:
         self._pool, self._folder = pool, settings.home / "tmp"
@@ -152,7 +152,7 @@ class Explainer:
                 written = self._folder / f"{new_id('frm')}.arrow"
                 write_frame(rows, written)
             args["rows"] = str(written or rows) if rows is not None else None
-            self._pool.run("ml", HANDLER, args, cancel=cancel, tell=tell, cleanup=out, affinity=ref.id)
+            self._pool.run("explain", HANDLER, args, cancel=cancel, tell=tell, cleanup=out, affinity=ref.id)
             return kind.model_validate_json(out.read_bytes())
         finally:
             out.unlink(missing_ok=True)

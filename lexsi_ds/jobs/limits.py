@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from lexsi_ds.settings import Settings
 
-Lane = Literal["sql", "ml", "ingest", "connector", "lexsi", "documents"]
+Lane = Literal["sql", "ml", "explain", "ingest", "connector", "lexsi", "documents"]
 EXCLUSIVE: frozenset[Lane] = frozenset({"connector"})
 """Lanes whose worker serves one key all its life: what one connector loaded or was told never meets another."""
 
@@ -65,6 +65,8 @@ def lane_limits(settings: Settings) -> dict[Lane, Limits]:
     return {
         "sql": lane(s.sql_workers, s.sql_memory_mb, 2 * s.sql_result_mb, s.sql_timeout_s, 0),
         "ml": lane(s.ml_workers, s.ml_memory_mb, None, s.ml_timeout_s, 5),
+        # A person waits for an explanation; a training that takes minutes must not be in front of it.
+        "explain": lane(1, s.ml_memory_mb, None, s.ml_timeout_s, 2),
         "ingest": lane(1, s.ml_memory_mb, None, s.ingest_timeout_s, 5),
         "connector": lane(s.sql_workers + 1, s.sql_memory_mb, 2 * s.sql_result_mb, s.sql_timeout_s, 0),
         "lexsi": lane(2, s.ml_memory_mb, None, s.ml_timeout_s, 5),

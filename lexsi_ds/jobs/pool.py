@@ -92,9 +92,9 @@ class Pool:
             raise
 
     def warm(self) -> None:
-        """Start the workers of the sql and ml lanes now, in the background, so that the first question is quick."""
+        """Start the workers of the sql, ml and explain lanes now, in the background, so that the first question is quick."""
         with self._turn:
-            for lane in ("sql", "ml"):
+            for lane in ("sql", "ml", "explain"):
                 for _ in range(self._lanes[lane].limits.workers - self._lanes[lane].alive):
                     self._start(lane)
 

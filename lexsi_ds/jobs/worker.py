@@ -61,7 +61,8 @@ HANDLERS = frozenset({
 
 WARM = {
     "sql": ("duckdb", "pyarrow"),
-    "ml": ("numpy", "pandas", "pyarrow", "xgboost", "sklearn.linear_model", "sklearn.model_selection", "shap"),
+    "ml": ("numpy", "pandas", "pyarrow", "xgboost", "sklearn.linear_model", "sklearn.model_selection"),
+    "explain": ("numpy", "pandas", "pyarrow", "xgboost", "shap"),
     "ingest": ("duckdb", "pyarrow"),
     "connector": ("duckdb", "pyarrow"),
     "lexsi": ("numpy", "pandas", "pyarrow"),

@@ -152,7 +152,9 @@ class LocalEngine:
         with on_disk(self._settings.home, rows) as path:
             args = {"folder": str(ref.folder), "rows": str(path), "out": str(out), **more}
             try:
-                self._run(f"lexsi_ds.explain.worker:{handler}", args, cancel, tell, cleanup=out)
+                self._pool.run(
+                    "explain", f"lexsi_ds.explain.worker:{handler}", args, cancel=cancel, tell=tell, cleanup=out, affinity=ref.id
+                )
                 return json.loads(out.read_text(encoding="utf-8"))
             finally:
                 out.unlink(missing_ok=True)

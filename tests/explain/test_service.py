@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -174,3 +175,28 @@ def test_woodelf_prints_nothing(trained, capfd: pytest.CaptureFixture[str]) -> N
     booster, x = booster_of(model.final), model.prepare(_new()).x
     assert woodelf_values(booster, x, model.final.margin(x), base_of(booster, x.shape[1])) is not None
     assert capfd.readouterr().out == ""
+
+
+def test_an_explanation_does_not_wait_for_a_training(trained) -> None:
+    app, card = trained
+    frame, under_way, go_on = loans(), threading.Event(), threading.Event()
+
+    def hold(_: dict[str, Any]) -> None:
+        under_way.set()
+        go_on.wait(120)
+
+    training = threading.Thread(target=lambda: app.engine.train(frame, loan_task(frame), model_type="Logistic", tell=hold))
+    training.start()
+    found: list[Any] = []
+    asking = threading.Thread(
+        target=lambda: found.append(app.explanations.views(LOCAL, card.id).dependence("balance_min", scale="log-odds"))
+    )
+    try:
+        assert under_way.wait(60)
+        asking.start()
+        asking.join(60)
+        assert found and training.is_alive(), "the explanation came while the worker of trainings was held"
+    finally:
+        go_on.set()
+        training.join(60)
+        asking.join(60)
