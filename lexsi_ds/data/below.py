@@ -12,6 +12,7 @@ from typing import Any
 
 import duckdb
 
+from lexsi_ds.data.column_words import is_maker
 from lexsi_ds.data.forms import MISSING_WORDS, is_value
 from lexsi_ds.data.raw_rows import Raw, literal
 
@@ -19,6 +20,8 @@ _MOST_NOTES = 30
 _LAST = 40
 _SAMPLE = 2_000
 _SURE = 0.9
+_LEAST_ADDED = 3
+"""Fewer rows may add up to another one by chance."""
 _TOTAL = re.compile(
     r"(grand |sub|overall )?totals?:?( .{0,20})?|sum(me|a)?:?( .{0,20})?|gesamt(summe)?:?|insgesamt:?|celkem:?|razem:?|totale?:?"
     r"|ensemble:?|součet:?|spolu:?",
@@ -122,7 +125,8 @@ def _without_total(
         return raw
     label = _cell(row[1 + labels[0]])[:30]
     sums = [i for i in range(width) if i not in labels and i in values and _is_sum(con, raw.table, i, row)]
-    if not sums and labels[0] not in values:
+    chance = len(sums) < 2 and len(last) <= _LEAST_ADDED and is_maker(raw.dialect.columns[labels[0]])
+    if chance or (not sums and labels[0] not in values):
         return raw.noted(f"The last row looks like a total ({label}); it was kept.")
     why = f"the sum of the rows above in {raw.dialect.columns[sums[0]]}" if sums else "its word stands among values"
     raw = _set_aside(con, raw, [row], "TOTAL UNDER THE TABLE", width)

@@ -22,6 +22,12 @@ _PHONE = _words(r"phones?|phone_?(no|number)|tel|telephones?|telefon\w*|mobiles?
 _NUMBER = _words("numbers?|no|nr|num|id|zip|postcode|postal|psc|psč|plz|iban|account|card|ico|ičo|dič|ssn|vat|ean|isbn")
 _KEY = _words("ids?|keys?|zipcode|gtin|batch|lot|dic")
 _KEY_END = re.compile(r"[a-z](Id|Code|Key|No)$")
+_MAKER = _words(
+    "brands?|makers?|makes?|manufacturers?|company|companies|firms?|suppliers?|vendors?|operators?|stations?|customers?|clients?|partners?",
+    "issuers?|značka|firma|výrobce|dodavatel|marke|hersteller|marque|societe|société",
+)
+_REGION = _words("regions?|continents?|countr(y|ies)|markets?|areas?|territor(y|ies)|zones?|geo|geograph(y|ies)|states?")
+_YEAR = _words("years?|yr|fy|rok|roky|jahr|jahre|ann[ée]es?|a[nñ]o|anno")
 _DATE = ("date", "datum", "day", "datetime", "dt", "fecha", "tag", "jour")
 
 
@@ -58,3 +64,18 @@ def is_key(name: str) -> bool:
 def is_date(name: str) -> bool:
     """Dates."""
     return any(word in name.lower() for word in _DATE)
+
+
+def is_maker(name: str) -> bool:
+    """Companies and their brands, one of which is called Total."""
+    return bool(_MAKER.search(name))
+
+
+def is_region(name: str) -> bool:
+    """Parts of the world, of which NA is one."""
+    return bool(_REGION.search(name))
+
+
+def is_year(name: str) -> bool:
+    """Years, which all have four digits and are numbers all the same."""
+    return bool(_YEAR.search(name))

@@ -6,7 +6,7 @@ column from being numbers without saying so and how to change it.
 
 from __future__ import annotations
 
-from lexsi_ds.data.column_words import is_key
+from lexsi_ds.data.column_words import is_key, is_year
 from lexsi_ds.data.evidence import Forms, Hints
 
 _LEAST_LENGTH = 3
@@ -18,6 +18,8 @@ def why_declared_text(raw: str, name: str, f: Forms, hints: Hints) -> str:
         return ""
     if is_key(name):
         return "its source holds it as text, and its name is that of a code"
+    if is_year(name):
+        return ""
     if f.n["shortest"] == f.n["longest"] >= _LEAST_LENGTH:
         return f"its source holds it as text, and all values have {f.n['longest']} digits, as codes do"
     return "its source holds it as text, and other columns as numbers" if hints.tells else ""

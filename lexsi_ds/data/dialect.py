@@ -29,7 +29,9 @@ _DELIMITERS = (",", ";", "\t", "|")
 _RARE_DELIMITERS = ("\x01", "^", "~", "¦", ":")
 _UNUSED = ("\x1f", "\x1e", "\x1d")
 _LEAST_SHARE = 0.5
-_LEAST_NAMES = 3
+_LEAST_NAMES = 2
+_SHORT_NAME = re.compile(r"[\w.#%()/-]{1,24}( [\w.#%()/-]{1,24})?")
+"""Of two names each is a word or two: a line of text with one comma is no line of names."""
 _FAIR = 0.2
 
 
@@ -175,7 +177,7 @@ def _marks(head: str, suffix: str, options: Mapping[str, Any]) -> tuple[str, str
         return "\t", quote, escape
     scored = {d: _score(_rows(head, d, quote, escape).cells) for d in _DELIMITERS if d in head}
     best = max(scored, key=lambda d: scored[d][0], default=None)
-    if best is None or scored[best][1] < 2:
+    if best is None or scored[best][1] < 2 or _is_cut_by_rare(head, best, quote, escape):
         rare = {d: _score(_rows(head, d, quote, escape).cells) for d in _RARE_DELIMITERS if d in head}
         rare = {d: s for d, s in rare.items() if s[1] > 1 and s[2] > 0.9 and (d != ":" or s[1] > 2)}
         best = max(rare, key=lambda d: rare[d][0], default=None)
@@ -186,10 +188,19 @@ def _marks(head: str, suffix: str, options: Mapping[str, Any]) -> tuple[str, str
     return best, quote, escape
 
 
+def _is_cut_by_rare(head: str, best: str, quote: str, escape: str) -> bool:
+    """Whether a rare delimiter cuts every line alike, where the usual one does not cut the first line as it cuts the others."""
+    usual = [len(row) for row in _rows(head, best, quote, escape).cells]
+    if len(usual) < 2 or usual[0] >= max(usual):
+        return False
+    marks = [d for d in _RARE_DELIMITERS if d in head.partition("\n")[0] and d != ":"]
+    return any(len(w := {len(row) for row in _rows(head, d, quote, escape).cells}) == 1 and max(w) > 1 for d in marks)
+
+
 def _names_are_cut(rows: list[list[str]]) -> bool:
     """Whether the first line is names without blanks around its marks, most lines have the mark, and a fair part is as wide."""
     first, *body = rows
-    if len(first) < _LEAST_NAMES or not body:
+    if len(first) < _LEAST_NAMES or not body or (len(first) == _LEAST_NAMES and not all(map(_SHORT_NAME.fullmatch, first))):
         return False
     named = all(cell and cell == cell.strip() and not is_value(cell) and may_be_name(cell) for cell in first)
     cut = sum(len(row) > 1 for row in body) / len(body)

@@ -40,6 +40,7 @@ _CHOICES = {
     "keep_below", "cuts",
 }  # fmt: skip
 _SPACED_NUMBER = re.compile(rb"""[,;|\t\n"]-?\d+(_\d+)+[,;|\t\r\n".eE]""")
+_INNER_MARK = b"\n" + codecs.BOM_UTF8
 _OFFSET = re.compile(rb":\d\d(?:\.\d+)?[+-]\d\d")
 """A time with an offset from UTC, which DuckDB would drop."""
 
@@ -100,6 +101,8 @@ def scan_bytes(path: Path, delimiter: str, *, timed: bool = True) -> _Bytes:
                 ends += chunk.count(b"\n")
             joined = carry + chunk
             found = _leading_zeros(joined, ord(delimiter))
+            if _INNER_MARK in joined[1 if carry == b"\n" else 0 :]:
+                return _Bytes(False)
             if found is None or (timed and _has_offset(joined)) or (b"_" in chunk and _SPACED_NUMBER.search(chunk)):
                 return _Bytes(False)
             zeros += found

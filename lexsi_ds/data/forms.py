@@ -98,13 +98,15 @@ class DateForm:
 
 
 _CLOCKS = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p")
+_GAP = "[ \u00a0]?"
+"""Between the parts of ``3. 4. 2021``."""
 _ISO = r"\d{4}-\d{1,2}-\d{1,2}"
 _ISO_CLOCK = r"[ T]\d{1,2}:\d{2}(:\d{2}(\.\d{1,9})?)?"
 
 
 def _parts(separator: str, order: str) -> tuple[DateForm, DateForm]:
     """Four-digit and two-digit years."""
-    mark, sep = re.escape(separator), separator
+    mark, sep = re.escape(separator) + (_GAP if separator == "." else ""), separator
     marks = {"dmy": f"%d{sep}%m{sep}", "mdy": f"%m{sep}%d{sep}"}[order]
     name = f"{order}{sep}"
     return (
@@ -145,6 +147,7 @@ def moment(text: str, name: str) -> str:
         made = _to_utc(text)
     else:
         spaced = _spaced(text) if "mon" in name else f"replace({text}, 'T', ' ')"
+        spaced = f"regexp_replace({spaced}, '[.][ \u00a0]', '.', 'g')" if "." in name else spaced
         spaced = f"regexp_replace({spaced}, ' ?([AaPp])\\.?[Mm]\\.?$', ' \\1M')"
         listed = ", ".join(f"'{f}{clock}'" for f in form.formats for clock in _CLOCKS)
         made = f"try_strptime({spaced}, [{listed}])"
@@ -190,7 +193,8 @@ _NUMBER = re.compile(
     rf"\s*(?:%|{_UNIT}|Kč|zł|kr)?\s*[)]?\s*-?\s*$"
 )
 _DATE = re.compile(
-    r"^\s*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T].*)?|\d{1,2}[:.]\d{2}([:.]\d{2}(\.\d+)?)?|\d{8}T\d{6}Z?"
+    r"^\s*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T].*)?|\d{1,2}\.\s\d{1,2}\.\s?\d{4}([ T].*)?"
+    r"|\d{1,2}[:.]\d{2}([:.]\d{2}(\.\d+)?)?|\d{8}T\d{6}Z?"
     r"|\d{1,2}[- ][A-Za-z]{3,9}[- ]\d{2,4}|[A-Z][a-z]{2,8} \d{1,2}, \d{4})\s*$"
 )
 
@@ -198,3 +202,8 @@ _DATE = re.compile(
 def is_value(cell: str) -> bool:
     """Whether a cell is a number, a date or a time of day."""
     return bool(_NUMBER.match(cell) or _DATE.match(cell))
+
+
+def is_date(cell: str) -> bool:
+    """Whether a cell is a day of a calendar."""
+    return bool(_DATE.match(cell)) and any(mark in cell for mark in "-/.") and ":" not in cell.split(" ")[0]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lexsi_ds.data.comments import are_commented_names, bare_name, is_comment
-from lexsi_ds.data.forms import MISSING_WORDS, is_value
+from lexsi_ds.data.forms import MISSING_WORDS, is_date, is_value
 from lexsi_ds.data.header_words import are_units, may_be_name, names_a_person
 
 _MOST_PREAMBLE = 60
@@ -20,6 +20,7 @@ _YEAR = re.compile(r"^(19|20)\d\d$")
 _SURE = 0.8
 _LOOKED_AT = 20
 _FAIR = 0.2
+_LEAST_DAYS = 2
 _IDENTIFIES = re.compile(r"(?i)(.*[_ -])?(id|ids|nr|no|num|number|key|code|name|index|row|#)|.*[a-z]Id|[a-z]{1,10}id")
 _UNNAMED = (
     "All lines have one cell more than there are column names, so it is not known which name belongs to which column: they were "
@@ -176,7 +177,7 @@ def _header_rows(rows: Rows, start: int, width: int) -> int:
         if last >= 0 and not _belongs_below(rows[start : last + 1], row, values, width):
             break
         under = last >= 0 and _fills_gaps(rows[index - 1], row, values)
-        if under or _names_columns(row, values, upper=index == start):
+        if under or _names_columns(row, values, below, upper=index == start):
             last = index
         elif last >= 0 or not _is_group_row(row, values, width):
             break
@@ -227,7 +228,7 @@ def _is_doubtful(rows: Rows, index: int, width: int) -> bool:
     return bool(cells) and not any(map(is_value, cells))
 
 
-def _names_columns(row: Sequence[str], values: set[int], *, upper: bool) -> bool:
+def _names_columns(row: Sequence[str], values: set[int], below: Rows, *, upper: bool) -> bool:
     """Whether words stand above the numbers. Below the first row of names, above most of them."""
     cells = [row[i].strip() for i in sorted(values) if i < len(row) and row[i].strip()]
     cells = [cell for cell in cells if cell.upper() not in MISSING_WORDS]
@@ -235,12 +236,20 @@ def _names_columns(row: Sequence[str], values: set[int], *, upper: bool) -> bool
         return False
     numbers = [cell for cell in cells if is_value(cell)]
     if numbers:
-        return upper and _are_years(numbers) and (len(numbers) > 1 or len(cells) > 1 or len(_filled(row)) > 1)
+        named = _are_years(numbers) or _are_days(numbers, below)
+        return upper and named and (len(numbers) > 1 or len(cells) > 1 or len(_filled(row)) > 1)
     return upper or len(cells) >= max(1, len(values) / 2) or len(_filled(row)) < len(row) / 2
 
 
 def _are_years(cells: list[str]) -> bool:
     return all(_YEAR.match(cell) for cell in cells) and cells == sorted(set(cells))
+
+
+def _are_days(cells: list[str], below: Rows) -> bool:
+    """Whether days name columns, side by side and each another one, above values that are no dates."""
+    if len(cells) < _LEAST_DAYS or len(set(cells)) < len(cells) or not all(is_date(cell) for cell in cells):
+        return False
+    return not any(is_date(cell) for row in below for cell in row)
 
 
 def _fills_gaps(above: Sequence[str], row: Sequence[str], values: set[int]) -> bool:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from lexsi_ds.data.forms import is_date
+
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}")
 _CODE_OF_A_PERSON = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9 ]{11,30}|\d{3}-\d{2}-\d{4}|\+?\d[\d ()/-]{8,}\d")
 """Account numbers (IBAN), social security numbers, telephone numbers."""
@@ -31,7 +33,7 @@ _UNITS = frozenset(_LISTED.split())
 def names_a_person(cell: str) -> bool:
     """Whether a cell says who somebody is: an email, an account, a telephone number."""
     text = cell.strip()
-    return bool(_EMAIL.fullmatch(text) or _CODE_OF_A_PERSON.fullmatch(text))
+    return bool(_EMAIL.fullmatch(text) or (_CODE_OF_A_PERSON.fullmatch(text) and not is_date(text)))
 
 
 def may_be_name(cell: str) -> bool:

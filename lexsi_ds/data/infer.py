@@ -25,7 +25,6 @@ from lexsi_ds.data.cells import (
     has_row,
     is_chosen,
     is_filled,
-    is_missing,
     literals,
     trimmed,
 )
@@ -35,19 +34,18 @@ from lexsi_ds.data.evidence import Forms, Hints
 from lexsi_ds.data.forms import (
     DATE_FORMS,
     LEADING_ZERO,
-    MISSING_CODES,
     TRUTH,
     from_number,
     moment,
     truth,
 )
+from lexsi_ds.data.missing_codes import codes_seen
 from lexsi_ds.data.numbers import bare, loses_digits, number_sql
 from lexsi_ds.data.plan import Suggestion
 from lexsi_ds.data.raw_rows import quoted
 
 __all__ = ["TextColumn", "Typed", "infer_columns"]
 _SAMPLE_ROWS, _LEAST_SAMPLE, _SAMPLE_CELLS = 10_000, 200, 400_000
-_CODE_LIKE = r"[A-Z]{2,3}"
 _MOST_ODD = 5
 _SERIAL_DAYS = (25_569, 73_051)
 """1970 to 2100 as a spreadsheet numbers its days."""
@@ -170,7 +168,7 @@ def _finish(at: CellTable, t: Typed, m: Missing, midnight: bool) -> Typed:
         said.append(f"{m.blank:,} blank value{'s' * (m.blank > 1)} of {name} became missing.")
     codes: dict[str, int] = {}
     if m.words:
-        codes = _codes_seen(at, t)
+        codes = codes_seen(at, t.column, in_text=t.type == "VARCHAR" and not t.empty)
         total = sum(codes.values())
         if codes:
             shown = " or ".join(list(codes)[:3])
@@ -213,30 +211,6 @@ def _with_padding(at: CellTable, t: Typed, p: Padding) -> Typed:
     )
     suggestion = Suggestion(kind="trim", column=name, values=("trim",), count=p.cells, said=said)
     return replace(t, notes=(*t.notes, said), suggestions=(*t.suggestions, suggestion))
-
-
-def _codes_seen(at: CellTable, t: Typed) -> dict[str, int]:
-    """Codes that stand for a missing value in this column, and how often; in text only where nothing speaks against it."""
-    text = trimmed(t.column)
-    test = is_missing(at, text, t.column.raw)
-    found = dict(
-        at.con.execute(
-            f"SELECT {text}, count(*) FROM {at.name} WHERE {test} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 20"
-        ).fetchall()
-    )
-    if t.type != "VARCHAR" or t.empty:
-        return found
-    chosen = at.hints.missing_of(t.column.raw)
-    if at.hints.codes_in_text:
-        codes = {c: n for c, n in found.items() if c in MISSING_CODES or c in chosen}
-    else:
-        codes = {c: n for c, n in found.items() if c in chosen}
-    if "-" in codes and "-" not in chosen and has_row(at, f"{text} = '+'"):
-        codes.pop("-")
-    other = f"{text} NOT IN ('NA', '') AND NOT regexp_full_match({text}, '{_CODE_LIKE}')"
-    if "NA" in codes and "NA" not in chosen and not has_row(at, other):
-        codes.pop("NA")  # among codes of two or three letters it may be Namibia
-    return codes
 
 
 def _with_misfits(at: CellTable, t: Typed) -> Typed:

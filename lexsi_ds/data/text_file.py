@@ -29,6 +29,7 @@ _MAGIC = (
     (b"ARROW1", "an Arrow file"), (b"\x7fELF", "a program"), (b"MZ\x90", "a program"),
 )  # fmt: skip
 _MARKUP = (b"<!doctype html", b"<html", b"<?xml", b"<head")
+_INNER_MARK = b"\n" + codecs.BOM_UTF8
 _CONTROL = bytes(set(range(32)) - {9, 10, 12, 13, 27})
 _CANDIDATES = ["cp1252", "cp1250", "iso8859_2", "cp1251", "cp1253", "cp1254", "shift_jis", "gb18030", "big5", "euc_kr"]
 _WHOLE_WORDS = ("cp1251", "cp1253")
@@ -63,6 +64,8 @@ class _Scan:
     lf: int = 0
     cr: int = 0
     nul: int = 0
+    marks: int = 0
+    """Byte order marks at the beginning of lines other than the first, where files were put behind each other."""
     size: int = 0
     foreign: bytearray = field(default_factory=bytearray)
     """Lines with bytes beyond ASCII, the first few hundred kilobytes of them."""
@@ -87,7 +90,7 @@ def prepare(path: Path, scratch: Path, encoding: str | None = None) -> TextFile:
     scan = _scan(path)
     if known in (None, "utf-8", "utf-8-sig") and scan.valid_utf8:
         used = known or "utf-8"
-        if scan.line_ends <= 1 and not scan.nul and not scan.cr:
+        if scan.line_ends <= 1 and not scan.nul and not scan.cr and not scan.marks:
             return TextFile(path, used, max(scan.crlf, scan.lf))
         return _rewrite(path, scratch, used, scan)
     if known in (None, "utf-8", "utf-8-sig") and not scan.valid_utf8 and _is_mostly_utf8(bytes(scan.foreign)):
@@ -175,7 +178,7 @@ def _wide(head: bytes) -> str | None:
 def _scan(path: Path) -> _Scan:
     scan = _Scan()
     decoder = codecs.getincrementaldecoder("utf-8")()
-    carry = b""
+    carry = tail = b""
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
             scan.size += len(chunk)
@@ -192,6 +195,8 @@ def _scan(path: Path) -> _Scan:
             scan.lf += chunk.count(b"\n") - crlf
             scan.cr += chunk.count(b"\r") - crlf
             scan.nul += chunk.count(b"\x00")
+            scan.marks += (tail + chunk).count(_INNER_MARK)
+            tail = (tail + chunk)[-3:]
             if len(scan.foreign) < _HEAD and not chunk.isascii():
                 for line in _NON_ASCII_LINE.findall(chunk):
                     scan.foreign += line
@@ -210,8 +215,8 @@ def _rewrite(path: Path, scratch: Path, encoding: str, scan: _Scan, *, mend: boo
     ``mend``, bytes that are wrong in a file of UTF-8 become �."""
     copy = scratch / f"{len(list(scratch.iterdir()))}.utf8"
     wide = encoding.replace("_", "-").lower().startswith(("utf-16", "utf-32"))
-    lines = nul = first = marks = 0
-    errors = "replace" if mend else "strict"
+    lines = nul = first = marks = inner = 0
+    errors, began = "replace" if mend else "strict", False
     try:
         with path.open(encoding=encoding, errors=errors, newline=None) as source, copy.open(
             "w", encoding="utf-8", newline="\n"
@@ -222,6 +227,8 @@ def _rewrite(path: Path, scratch: Path, encoding: str, scan: _Scan, *, mend: boo
                 if mend and (found := text.count("\ufffd")):
                     first = first or 1 + lines + text.count("\n", 0, text.index("\ufffd"))
                     marks += found
+                text, found = _without_marks(text, begins=began)
+                inner, began = inner + found, text.endswith("\n")
                 lines += text.count("\n")
                 to.write(text)
     except LookupError as error:
@@ -244,6 +251,17 @@ def _rewrite(path: Path, scratch: Path, encoding: str, scan: _Scan, *, mend: boo
             f"{marks:,} place{'s are' if marks > 1 else ' is'} no UTF-8 (the first on line {first:,}) and shown as �; "
             "all else was read as UTF-8."
         )
+    if inner:
+        notes.append(f"{inner:,} byte order mark{'s' * (inner > 1)} within the file left out: files were put behind each other.")
     if nul:
         notes.append(f"{nul:,} NUL byte{'s' * (nul > 1)} left out.")
     return TextFile(copy, encoding, lines, tuple(notes))
+
+
+def _without_marks(text: str, *, begins: bool) -> tuple[str, int]:
+    """Text without byte order marks at the beginning of its lines, and how many there were; ``begins`` when it begins a line."""
+    found = text.count("\n\ufeff")
+    text = text.replace("\n\ufeff", "\n")
+    if begins and text.startswith("\ufeff"):
+        return text[1:], found + 1
+    return text, found
