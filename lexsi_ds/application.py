@@ -29,6 +29,7 @@ from lexsi_ds.models.lexsi.withheld import masked_names
 from lexsi_ds.services.access import LOCAL, Actor
 from lexsi_ds.services.api_keys import ApiKeys
 from lexsi_ds.services.artifacts import Artifacts
+from lexsi_ds.services.board import Board
 from lexsi_ds.services.audit import Audit
 from lexsi_ds.services.catalog import Catalog
 from lexsi_ds.services.chats import Chats
@@ -42,6 +43,7 @@ from lexsi_ds.services.documents import Documents
 from lexsi_ds.services.drafts import Drafts, FindingDraft
 from lexsi_ds.services.explanations import Explanations
 from lexsi_ds.services.exports import Exports
+from lexsi_ds.services.feedback import Feedback
 from lexsi_ds.services.finding import Finding
 from lexsi_ds.services.findings import Findings
 from lexsi_ds.services.model_backtests import Backtests
@@ -147,6 +149,8 @@ class Application:
         self.chats = Chats(
             self.store, self.runs, ChatRun(self.answering, self.catalog, self.artifacts, self.store), self.artifacts
         )
+        self.board = Board(self.store, settings.home, self.catalog, self.sql, self.artifacts, self.chats)
+        self.feedback = Feedback(self.store, self.chats)
         self._preferences = Preferences(self.store)
 
     def close(self) -> None:
