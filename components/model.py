@@ -119,18 +119,20 @@ def features(card: ModelCard) -> None:
     known = "every one known before the cut-off" if card.task.cutoff_column else "no date proves when each was known"
     st.markdown(f"**Features** :gray[{len(card.features)}, {known}]")
     drops = {i.feature: i.drop for i in card.importance}
+    fallen = (card.importance[0].figure if card.importance else "") or card.chosen.main_name
+    units = any(f.feature.unit for f in card.features)
     drivers = {d.feature: d for d in card.comparability.drivers} if card.comparability else {}
     frame = pd.DataFrame(
         [
             {
                 "Feature": f.feature.label,
                 "Kind": f.feature.kind,
-                "Unit": f.feature.unit or "",
                 "Missing": 100 * f.missing / card.rows if card.rows else 0.0,
                 "Distinct": f.distinct,
                 "Definition": f.feature.expression,
             }
-            | ({f"{card.chosen.main_name} lost when shuffled": _drop(drops.get(f.feature.name))} if drops else {})
+            | ({"Unit": f.feature.unit or ""} if units else {})
+            | ({f"{fallen} lost when shuffled": _drop(drops.get(f.feature.name))} if drops else {})
             | ({"Known against scored": _drift(drivers.get(f.feature.name))} if drivers else {})
             for f in card.features
         ]

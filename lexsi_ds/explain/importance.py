@@ -19,13 +19,13 @@ from lexsi_ds.explain.rows import cohort_rows, sample_rows
 from lexsi_ds.explain.scales import check_scale
 from lexsi_ds.explain.shap_values import explain_rows
 from lexsi_ds.explain.targets import Loss, held_out
+from lexsi_ds.models import permutation
 from lexsi_ds.models.bundle import SavedModel
 from lexsi_ds.models.figures import Interval
 
-REPEATS = 5
-_SEED = 7
+REPEATS = permutation.REPEATS
 _Z = 1.959963984540054
-_MOST_SHUFFLED = 2_000
+_MOST_SHUFFLED = permutation.MOST_ROWS
 _WEIGHT = 0.1
 """Of the strongest feature's measure: what is weaker on both sides is not worth a word."""
 _NEAR = 5
@@ -81,29 +81,12 @@ def importance(
 
 
 def shuffled(model: SavedModel, loss: Loss, repeats: int, say: Say) -> list[Interval]:
-    """What shuffling each feature costs, with a 95% interval over rows and repeats. One entry a feature."""
-    groups, base = model.encoding.groups, loss.parts(loss.margins(loss.x))
-    found = []
-    for place in range(len(model.encoding.features)):
-        columns = np.flatnonzero(groups == place)
-        rng = np.random.default_rng([_SEED, place])
-        drops = []
-        for _ in range(repeats):
-            x = loss.x.copy()
-            x[:, columns] = x[rng.permutation(loss.rows)][:, columns]
-            drops.append(base - loss.parts(loss.margins(x)))
-        found.append(_interval(np.stack(drops)))
-        say({"done": place + 1, "total": len(model.encoding.features), "text": "Shuffling one feature after the other"})
-    return found
+    """What shuffling each feature costs on the held-out rows. One entry a feature."""
 
+    def done(number: int, total: int) -> None:
+        say({"done": number, "total": total, "text": "Shuffling one feature after the other"})
 
-def _interval(drops: np.ndarray) -> Interval:
-    """Mean of row parts (repeats, n) with its 95% interval: sampling of rows, and the draw of the shuffle."""
-    repeats, n = drops.shape
-    by_row, by_repeat = drops.mean(axis=0), drops.mean(axis=1)
-    error = by_row.var(ddof=1) / n + (by_repeat.var(ddof=1) / repeats if repeats > 1 else 0.0)
-    value, reach = float(by_row.mean()), float(_Z * np.sqrt(error))
-    return Interval(value=value, low=value - reach, high=value + reach)
+    return permutation.shuffled(loss.x, model.encoding.groups, loss.margins, loss.parts, repeats, done)
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:

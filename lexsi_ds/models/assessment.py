@@ -155,3 +155,5 @@ class Importance(Value):
     feature: str
     label: str
     drop: Interval
+    figure: str = ""
+    """What falls; empty: the main figure. Of several classes it is the log likelihood, a mean over rows."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from lexsi_ds.models.assessment import CalibrationChange, Comparability, Conformal, Credit, OutOfTime
+from lexsi_ds.models.assessment import CalibrationChange, Comparability, Conformal, Credit, Importance, OutOfTime
 from lexsi_ds.models.bundle import positions
 from lexsi_ds.models.calibrate import Calibrator, calibrate
 from lexsi_ds.models.card import Candidate
@@ -27,6 +27,7 @@ from lexsi_ds.models.measuring import measured, predicted, with_probability_figu
 from lexsi_ds.models.metrics import calibration
 from lexsi_ds.models.moments import as_moments
 from lexsi_ds.models.out_of_time import out_of_time
+from lexsi_ds.models.permutation import held_out_importance
 from lexsi_ds.models.screen import Screened
 from lexsi_ds.models.selection import Choice
 from lexsi_ds.models.task import TaskSpec
@@ -47,6 +48,7 @@ class Beside:
     later: OutOfTime | None
     credit: Credit | None
     comparability: Comparability | None
+    importance: tuple[Importance, ...]
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
 
@@ -80,8 +82,15 @@ def beside(
     only = granted_only(task)
     return Beside(
         told, candidate, calibrator, change, spread.widths if spread else None, spread.card if spread else None, later,
-        desk, compared, tuple(notes), (only,) if only else (),
+        desk, compared, _importance(x, rows, chosen, screened, encoding), tuple(notes), (only,) if only else (),
     )  # fmt: skip
+
+
+def _importance(
+    x: np.ndarray, rows: Rows, chosen: OutOfFold, screened: Screened, encoding: Encoding
+) -> tuple[Importance, ...]:
+    known = {feature.name: feature for feature in screened.features}
+    return held_out_importance(x, rows.y, chosen, encoding.groups, tuple(known[name] for name in encoding.names))
 
 
 def _calibrated(candidate: Candidate, y: np.ndarray, unseen: np.ndarray, seed: int) -> Candidate:

@@ -95,6 +95,13 @@ class SavedModel:
         known = {stats.feature.name: stats.feature for stats in self.card.features}
         return tuple(known[name] for name in self.encoding.names)
 
+    def _places(self, dated: bool) -> dict[str, int]:
+        """Where each training row is; made once, since of a million rows it takes longer than to score one."""
+        kept: dict[bool, dict[str, int]] = self.__dict__.setdefault("_places_kept", {})
+        if dated not in kept:
+            kept[dated] = places_of(self.training, self.card.task, dated)
+        return kept[dated]
+
     @property
     def link(self) -> Callable[[np.ndarray], np.ndarray]:
         """What turns margins into probabilities, calibrated where the card says so; margins of an amount are the
@@ -133,7 +140,7 @@ class SavedModel:
         need_columns(frame, [task.entity_column, *self.encoding.names], "The frame to score")
         keys = entity_keys(column(frame, task.entity_column))
         columns = read_columns(frame, self.features)
-        position = positions(frame, self.training, task)
+        position = positions(frame, self.training, task, self._places)
         return Prepared(keys, self.encoding.matrix(columns), position, self.encoding.unseen(columns))
 
     def margin(self, rows: Prepared) -> np.ndarray:
@@ -191,16 +198,28 @@ class Parts:
     widths: Widths | None
 
 
-def positions(frame: pd.DataFrame, training: pd.DataFrame, task: TaskSpec) -> np.ndarray:
+def positions(
+    frame: pd.DataFrame, training: pd.DataFrame, task: TaskSpec, places: Callable[[bool], dict[str, int]] | None = None
+) -> np.ndarray:
     """Each row's position among the training rows, or -1. Where rows have a moment it tells those of one entity apart: a row
-    of a known entity at another moment is a new one, such as a customer at a later cut-off. Shape (n,)."""
-    own, known = (entity_keys(column(f, task.entity_column)) for f in (frame, training))
+    of a known entity at another moment is a new one, such as a customer at a later cut-off. ``places`` gives those of the
+    training rows, where they are kept. Shape (n,)."""
     moment = task.moment_column
-    if moment and moment in frame.columns and moment in training.columns:
-        own = _dated(own, as_moments(column(frame, moment)))
-        known = _dated(known, as_moments(column(training, moment)))
-    places = {key: i for i, key in enumerate(known)}
-    return np.array([places.get(key, -1) for key in own], dtype=np.int64)
+    dated = bool(moment and moment in frame.columns and moment in training.columns)
+    own = _keys(frame, task, dated)
+    known = places(dated) if places is not None else places_of(training, task, dated)
+    return np.array([known.get(key, -1) for key in own], dtype=np.int64)
+
+
+def places_of(training: pd.DataFrame, task: TaskSpec, dated: bool) -> dict[str, int]:
+    """Position of each training row by its id, and its moment where rows are told apart by it."""
+    return {key: i for i, key in enumerate(_keys(training, task, dated))}
+
+
+def _keys(frame: pd.DataFrame, task: TaskSpec, dated: bool) -> np.ndarray:
+    keys = entity_keys(column(frame, task.entity_column))
+    moment = task.moment_column
+    return _dated(keys, as_moments(column(frame, moment))) if dated and moment else keys
 
 
 def _dated(keys: np.ndarray, moments: np.ndarray) -> np.ndarray:

@@ -99,6 +99,7 @@ def write_card(trained: Trained, origin: Origin, seed: int, seconds: float) -> M
         calibration=beside.change,
         conformal=beside.conformal,
         credit=beside.credit,
+        importance=beside.importance,
         groups=rows.group_count,
     )
 

@@ -142,7 +142,8 @@ def _calibration(card: ModelCard) -> str:
 
 
 def _importance(card: ModelCard, rows: Sequence[tuple[str, float, float | None, float | None]]) -> str:
-    what = f"Fall of {card.chosen.main_name} when a column is shuffled" if card.importance else "Mean absolute contribution"
+    fallen = (card.importance[0].figure if card.importance else "") or card.chosen.main_name
+    what = f"Fall of {fallen} when a column is shuffled" if card.importance else "Mean absolute contribution"
     more = f" The first {_MOST_BARS} of {len(rows)} features." if len(rows) > _MOST_BARS else ""
     return section(
         "Importance", text(f"{what}: association, not cause.{more}", "quiet") if rows else "",

@@ -18,8 +18,9 @@ from lexsi_ds.explain.rows import cohort_rows, holds, sample_rows
 from lexsi_ds.explain.scales import classes_to_scale, softmax, to_scale
 from lexsi_ds.explain.shap_values import explain_rows
 from lexsi_ds.explain.shared_credit import association, shared_credit
-from lexsi_ds.explain.targets import auc_parts, held_out
+from lexsi_ds.explain.targets import held_out
 from lexsi_ds.models.bundle import MARGIN, TARGET
+from lexsi_ds.models.permutation import auc_parts
 from tests.explain.models_for_tests import model, rows
 from tests.models.frames_for_tests import silent
 
