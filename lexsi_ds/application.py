@@ -29,8 +29,8 @@ from lexsi_ds.models.lexsi.withheld import masked_names
 from lexsi_ds.services.access import LOCAL, Actor
 from lexsi_ds.services.api_keys import ApiKeys
 from lexsi_ds.services.artifacts import Artifacts
-from lexsi_ds.services.board import Board
 from lexsi_ds.services.audit import Audit
+from lexsi_ds.services.board import Board
 from lexsi_ds.services.catalog import Catalog
 from lexsi_ds.services.chats import Chats
 from lexsi_ds.services.comparison import Comparisons
@@ -46,6 +46,7 @@ from lexsi_ds.services.exports import Exports
 from lexsi_ds.services.feedback import Feedback
 from lexsi_ds.services.finding import Finding
 from lexsi_ds.services.findings import Findings
+from lexsi_ds.services.llm_choice import LLMChoices
 from lexsi_ds.services.model_backtests import Backtests
 from lexsi_ds.services.model_comparison import ModelComparisons
 from lexsi_ds.services.model_overrides import Overrides
@@ -61,6 +62,7 @@ from lexsi_ds.services.reference import ReferenceTools
 from lexsi_ds.services.relations import Relations
 from lexsi_ds.services.report_views import ReportViews
 from lexsi_ds.services.review_rules import ReviewSettings
+from lexsi_ds.services.reviewed_facts import ReviewedFacts
 from lexsi_ds.services.semantics import Semantics
 from lexsi_ds.services.sharing import Sharing
 from lexsi_ds.services.uploads import Uploads
@@ -106,6 +108,7 @@ class Application:
         self.people = People(self.store)
         self.api_keys = ApiKeys(self.store)
         self.workspaces = Workspaces(self.store)
+        self.reviewed_facts = ReviewedFacts(self.store, self.findings, self.workspaces)
         self.audit = Audit(self.store)
         self.reference = ReferenceTools(
             self.findings, self.datasets, self.workspaces, Confirmations(self.store), self.cursors, self.audit
@@ -141,6 +144,8 @@ class Application:
         self.document_suggestions = DocumentSuggestions(
             self.store, self.documents, self.semantics, self.catalog, self.sql.frame
         )
+        self.llm = LLMChoices(settings, self.store)
+        self.answering.choices = self.llm
         self.answering.documents = self.documents
         self.answering.scoring = self.scoring
         self.answering.activate = self.set_active_source
@@ -179,7 +184,7 @@ class Application:
 
     def planner_label(self) -> str:
         """ "Offline", or the language model's name."""
-        return str(self.settings.llm_model) if self.settings.llm_configured else "Offline"
+        return self.llm.label(self.person())
 
     def active_source(self, actor: Actor) -> str | None:
         """The source that this person works on: the one this process was started for, the one chosen, else the first there is."""

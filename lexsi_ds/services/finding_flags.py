@@ -97,7 +97,8 @@ def _broken(finding: Finding, seen: Check | None, check: Check) -> str:
         was = band.seen(seen.observed if seen is not None else None)
         return f"It is {band.seen(check.observed)} now, and was {was} when it was accepted; the band is {band.bounds}."
     accepted = (seen.failure_count or 0) if seen is not None and seen.outcome == "violated" else 0
-    return f"{_rows(check.failure_count or 0)} break it; {accepted:,} did when it was accepted."
+    count = check.failure_count or 0
+    return f"{_rows(count)} {'breaks' if count == 1 else 'break'} it; {accepted:,} did when it was accepted."
 
 
 def _rows(count: int) -> str:
