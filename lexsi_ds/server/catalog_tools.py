@@ -234,6 +234,7 @@ TOOLS = (
         "ingest_tables", "Ingest tables",
         "Copy the chosen tables of a connector into new dataset versions. Earlier versions stay. It can take minutes and sends "
         "progress.",
-        IngestTables, Ingested, ("datasets:write",), _ingest, reads_only=False, idempotent=False, open_world=True,
+        IngestTables, Ingested, ("datasets:write", "connectors:write"), _ingest, reads_only=False, idempotent=False,
+        open_world=True,
     ),
 )

@@ -15,7 +15,7 @@ import uvicorn
 from lexsi_ds.application import Application
 from lexsi_ds.errors import BadInput
 from lexsi_ds.server.guard import LOOPBACK_NAMES, Doors
-from lexsi_ds.server.identity import Identity, KeyActor
+from lexsi_ds.server.identity import Identity
 from lexsi_ds.server.web import web_app
 
 log = logging.getLogger(__name__)
@@ -48,10 +48,11 @@ class Address:
 def serve(app: Application, address: Address) -> int:
     """Serve until a signal ends it. Raises BadInput for an address that cannot be taken or must not be open."""
     settings = app.settings
-    if not address.loopback and settings.serve_token is None:
+    if not address.loopback and settings.serve_token is None and not _has_keys(app):
         raise BadInput(
             f"Others can reach {address.host}, so requests need a token.", where="--host",
-            to_do="Set LEXSI_DS_SERVE_TOKEN to a random text of at least 24 characters, or leave the address at 127.0.0.1.",
+            to_do="Set LEXSI_DS_SERVE_TOKEN to a random text of at least 24 characters, make an API key in the app, or leave the "
+            "address at 127.0.0.1.",
         )
     listening = _listen(address)
     taken = Address(address.host, listening.getsockname()[1])
@@ -72,12 +73,12 @@ def serve(app: Application, address: Address) -> int:
 def identity_of(app: Application, address: Address) -> Identity:
     """Who may come in at this address."""
     token = app.settings.serve_token
-    return Identity(app.person(), token, key_actor(app), f"{address.url}/mcp", token is not None or not address.loopback)
+    return Identity(app.person(), token, app.api_keys.actor, f"{address.url}/mcp", token is not None or not address.loopback)
 
 
-def key_actor(app: Application) -> KeyActor | None:
-    """How API keys are read, where there are any."""
-    return None
+def _has_keys(app: Application) -> bool:
+    """Whether there is an API key that opens something."""
+    return any(not key.ended for key in app.api_keys.list(app.person(), everyone=True))
 
 
 def _listen(address: Address) -> socket.socket:

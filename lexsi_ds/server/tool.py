@@ -72,7 +72,7 @@ class ServerTool:
     name: str
     title: str
     description: str
-    arguments: type[Arguments]
+    arguments: type[BaseModel]
     answer: type[Answer]
     needs: tuple[str, ...]
     run: Callable[[Call], Json]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lexsi_ds.server import analysis_tools, catalog_tools
+from lexsi_ds.server import analysis_tools, catalog_tools, findings_tools
 from lexsi_ds.server.tool import ServerTool
 
-TOOLS: tuple[ServerTool, ...] = (*catalog_tools.TOOLS, *analysis_tools.TOOLS)
+TOOLS: tuple[ServerTool, ...] = (*catalog_tools.TOOLS, *findings_tools.TOOLS, *analysis_tools.TOOLS)

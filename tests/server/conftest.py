@@ -46,12 +46,12 @@ class Served:
 
 
 @contextlib.contextmanager
-def serving(app: Application, *, token: str | None = None, hosts: tuple[str, ...] = (), origins: tuple[str, ...] = ()) -> Iterator[Served]:
+def serving(app: Application, *, token: str | None = None) -> Iterator[Served]:
     """The web app of ``app`` on a free port; API keys are those of ``KEYS``."""
     listening = socket.create_server(("127.0.0.1", 0))
     url = f"http://127.0.0.1:{listening.getsockname()[1]}"
     identity = Identity(app.person(), SecretStr(token) if token else None, KEYS.get, f"{url}/mcp", token is not None)
-    built = web_app(app, identity, Doors.of("127.0.0.1", hosts, origins))
+    built = web_app(app, identity, Doors.of("127.0.0.1", (), ()))
     server = uvicorn.Server(uvicorn.Config(built, log_config=None, access_log=False, ws="none", timeout_graceful_shutdown=1))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()

@@ -158,7 +158,9 @@ def test_a_body_that_does_not_fit_is_refused_with_what_to_do(slow: Slow, body: d
     assert answer.json()["error"]["message"] and "Traceback" not in answer.text and not slow.agent.asked
 
 
-@pytest.mark.parametrize("raw", [b"", b"{", b"[1]", b"null", b'"x"', b"\xff\xfe", b'{"question": "a", "question": 1}', b"[" * 5000])
+@pytest.mark.parametrize(
+    "raw", [b"", b"{", b"[1]", b"null", b'"x"', b"\xff\xfe", b'{"question": "a", "question": 1}', b"[" * 5000]
+)
 def test_what_is_no_json_object_is_refused(slow: Slow, raw: bytes) -> None:
     with slow.served.client(**{"Content-Type": "application/json"}) as client:
         answer = client.post("/api/chat", content=raw)
@@ -180,7 +182,9 @@ def test_a_body_that_is_too_large_is_cut_off(slow: Slow, announced: bool) -> Non
     assert answer.status_code == 413 and answer.json()["error"]["code"] == "too_large"
 
 
-@pytest.mark.parametrize("last", ["x", "1", "run_x:1", "run_01a22e94-6cff-7391-b7d7-c143cfafd562:-1", "conv_1:1", ":", "9" * 400])
+@pytest.mark.parametrize(
+    "last", ["x", "1", "run_x:1", "run_01a22e94-6cff-7391-b7d7-c143cfafd562:-1", "conv_1:1", ":", "9" * 400]
+)
 def test_a_last_event_id_of_elsewhere_starts_nothing(slow: Slow, last: str) -> None:
     with slow.served.client() as client:
         answer = client.post("/api/chat", json={"question": "hi"}, headers={"Last-Event-ID": last})
@@ -191,8 +195,10 @@ def test_an_unknown_run_is_not_found_by_any_door(slow: Slow) -> None:
     run_id = "run_01a22e94-6cff-7391-b7d7-c143cfafd562"
     with slow.served.client() as client:
         answers = [
-            client.get(f"/api/runs/{run_id}"), client.get(f"/api/runs/{run_id}/events"),
-            client.post(f"/api/runs/{run_id}/cancel"), client.post(f"/api/runs/{run_id}/answer", json={"option": 1}),
+            client.get(f"/api/runs/{run_id}"),
+            client.get(f"/api/runs/{run_id}/events"),
+            client.post(f"/api/runs/{run_id}/cancel"),
+            client.post(f"/api/runs/{run_id}/answer", json={"option": 1}),
             client.post("/api/chat", json={"question": "hi"}, headers={"Last-Event-ID": f"{run_id}:1"}),
         ]
     assert {a.status_code for a in answers} == {404}
@@ -221,7 +227,9 @@ def test_somebody_elses_run_is_not_there(slow: Slow) -> None:
         run_id = first_frames(slow, "mine")[0]["run_id"]
         with keyed.client("key-of-ben-000000000000000000") as ben:
             answers: list[httpx2.Response] = [
-                ben.get(f"/api/runs/{run_id}"), ben.get(f"/api/runs/{run_id}/events"), ben.post(f"/api/runs/{run_id}/cancel"),
+                ben.get(f"/api/runs/{run_id}"),
+                ben.get(f"/api/runs/{run_id}/events"),
+                ben.post(f"/api/runs/{run_id}/cancel"),
             ]
     assert {a.status_code for a in answers} == {404} and state(slow.served, run_id) == "running"
 
