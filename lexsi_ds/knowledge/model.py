@@ -190,11 +190,23 @@ class Formula(Value):
     text: str = ""
 
 
+class Parameter(Value):
+    """What may change in a verified question: ``{name}`` in its words and its SQL. ``value`` is what it was checked with."""
+
+    name: str
+    kind: Literal["number", "text", "date"]
+    value: str
+    table: str = ""
+    column: str = ""
+    """Of a text: the column whose values it may be."""
+
+
 class VerifiedQuestion(Value):
-    """A question with SQL that a person has checked."""
+    """A question with SQL that a person has checked; ``verified_sql`` fills its parameters in."""
 
     question: str
     sql: str
+    parameters: tuple[Parameter, ...] = ()
 
 
 class LearnedWord(Value):

@@ -12,14 +12,15 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from lexsi_ds.data.handle import DatasetHandle
-from lexsi_ds.errors import LexsiError
+from lexsi_ds.errors import BadInput, LexsiError
 from lexsi_ds.knowledge import meanings as mn
 from lexsi_ds.knowledge import osi
 from lexsi_ds.knowledge.distinct import quoted
 from lexsi_ds.knowledge.metric_sql import condition_sql, expression_of, shape_of
-from lexsi_ds.knowledge.model import Condition, Metric
+from lexsi_ds.knowledge.model import Condition, Metric, VerifiedQuestion
 from lexsi_ds.knowledge.osi_read import column_of, grain_of, table_of
 from lexsi_ds.knowledge.osi_text import Issue, Located, Path
+from lexsi_ds.knowledge.verified_sql import filled_sql
 
 
 @dataclass
@@ -255,7 +256,19 @@ class Check:
                     self._condition((*path, "paths", i, "steps", k), Condition(table=table, column=column, op="is not null"))
         self._doubles((*path, "verified"), [v.question for v in meaning.verified], "verified question")
         for i, each in enumerate(meaning.verified):
-            self._bound((*path, "verified", i), each.sql, f"the SQL of {each.question!r}")
+            self._verified((*path, "verified", i), each)
+
+    def _verified(self, path: Path, each: VerifiedQuestion) -> None:
+        """Its SQL must run with the values it was checked with, and each parameter stand in its words and its SQL."""
+        for parameter in each.parameters:
+            if any(f"{{{parameter.name}}}" not in text for text in (each.question, each.sql)):
+                self._say(path, f"the parameter {parameter.name!r} is not in both the question and its SQL")
+        try:
+            sql = filled_sql(each)
+        except BadInput as error:
+            self._say(path, error.what)
+            return
+        self._bound(path, sql, f"the SQL of {each.question!r}")
 
     def _bound(self, path: Path, sql: str, what: str) -> bool:
         return self._run(path, f"SELECT * FROM (\n{sql}\n) AS q LIMIT 0", what) is not None

@@ -22,7 +22,7 @@ from lexsi_ds.ids import is_id, new_id
 from lexsi_ds.knowledge import osi, osi_text
 from lexsi_ds.knowledge.learned import fits, meaning_text, with_learned
 from lexsi_ds.knowledge.load import is_bank, semantic_model
-from lexsi_ds.knowledge.model import LearnedWord, SemanticModel, VerifiedQuestion
+from lexsi_ds.knowledge.model import LearnedWord, Parameter, SemanticModel, VerifiedQuestion
 from lexsi_ds.knowledge.osi_changes import changes
 from lexsi_ds.knowledge.osi_check import check
 from lexsi_ds.knowledge.osi_edit import put_verified
@@ -173,15 +173,19 @@ class Semantics:
         lines = difflib.unified_diff(text(old).splitlines(), text(version).splitlines(), *names, lineterm="", n=2)
         return "\n".join(lines)
 
-    def verify(self, actor: Actor, source_id: str, question: str, sql: str, seen: int) -> int:
-        """Keep a question with SQL that was checked to run. Raises BadInput when it does not."""
+    def verify(
+        self, actor: Actor, source_id: str, question: str, sql: str, seen: int, parameters: Sequence[Parameter] = ()
+    ) -> int:
+        """Keep a question with SQL that was checked to run; ``{name}`` in both stands for a parameter. Raises BadInput when the SQL
+        does not run."""
         line = " ".join(question.split())
         if not line or not sql.strip():
             raise BadInput("A verified question needs a question and its SQL.", where="semantic model", to_do="Write both.")
 
         def change(document: osi.Document, model: SemanticModel) -> osi.Document:
             others = [v for v in model.verified if v.question.casefold() != line.casefold()]
-            return put_verified(document, model, [*others, VerifiedQuestion(question=line, sql=sql.strip())])
+            added = VerifiedQuestion(question=line, sql=sql.strip(), parameters=tuple(parameters))
+            return put_verified(document, model, [*others, added])
 
         return self.edit(actor, source_id, change, seen)
 

@@ -16,7 +16,8 @@ from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.errors import BadInput
 from lexsi_ds.knowledge.model import SemanticModel
 from lexsi_ds.knowledge.values import ValueIndex
-from lexsi_ds.text_to_sql import asks, gate, hints, partial, replies
+from lexsi_ds.knowledge.verified_sql import filled_question, filled_sql
+from lexsi_ds.text_to_sql import asks, gate, hints, partial, replies, verified
 from lexsi_ds.text_to_sql.analytic import analytic
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.lexicon import LEXICONS, Lexicon
@@ -27,7 +28,6 @@ from lexsi_ds.text_to_sql.sqltext import Names
 from lexsi_ds.text_to_sql.suggest import suggestions
 from lexsi_ds.text_to_sql.tagger import tag
 from lexsi_ds.text_to_sql.task_draft import TaskDraft
-from lexsi_ds.text_to_sql.tokens import tokenise
 
 Mode = Literal["analytic", "predictive", "auto"]
 _LONGEST = 4_000
@@ -77,9 +77,9 @@ def interpret(
         return CannotAnswer(reason=gate.REASONS[refused], words=(), suggestions=_suggested(source))
     if asked is not None and _is_fragment(question, source):
         return replies.ask_again(question, asked)
-    verified = _verified(question, source)
-    if verified is not None and mode != "predictive":
-        return verified
+    checked = _verified(question, source)
+    if checked is not None and mode != "predictive":
+        return checked
     if context:
         read = _with_hints(question, context, source, previous, mode)
         if read is not None:
@@ -148,22 +148,19 @@ def _with_hints(question: str, context: str, source: Source, previous: Reading |
 
 
 def _verified(question: str, source: Source) -> Reading | None:
-    """The SQL that a person has checked for just this question."""
-    asked = _plain(question)
-    found = next((v for v in source.names.model.verified if _plain(v.question) == asked), None)
+    """The SQL that a person has checked for this question, with the values that this one has."""
+    model, lexicon = source.names.model, source.lexicon
+    found = verified.find(question, model.verified, lexicon.values, lexicon.vocabulary)
     if found is None:
         return None
-    tables = tuple(t.name for t in source.names.handle.tables)
+    tables, sql = tuple(t.name for t in source.names.handle.tables), filled_sql(found.verified, found.values)
+    told = tuple(Evidence(words=v, became=f"{name.replace('_', ' ')} of a verified question") for name, v in found.values.items())
     return Analytic(
-        sql=found.sql,
-        reading=f"As checked by a person: {found.question}",
-        evidence=(Evidence(words=question, became="a verified question"),),
-        tables=tuple(t for t in tables if re.search(rf"\b{re.escape(t)}\b", found.sql, re.IGNORECASE)),
+        sql=sql,
+        reading=f"{verified.MARK}: {filled_question(found.verified, found.values)}",
+        evidence=(Evidence(words=question, became=f"{'a near match of ' if found.near else ''}a verified question"), *told),
+        tables=tuple(t for t in tables if re.search(rf"\b{re.escape(t)}\b", sql, re.IGNORECASE)),
     )
-
-
-def _plain(question: str) -> tuple[str, ...]:
-    return tuple(t.lemma for t in tokenise(question) if t.kind != "mark")
 
 
 def _parts(question: str, source: Source, previous: Reading | None, mode: Mode) -> tuple[str, ...]:

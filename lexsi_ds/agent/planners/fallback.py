@@ -1,4 +1,5 @@
-"""A language model plans; where its endpoint fails, the offline planner takes over and the answer says so.
+"""A language model plans; where its endpoint fails, the offline planner takes over and the answer says so. A question that a
+person has checked is answered by what was checked.
 
 It never hides the failure, and never goes back to the model within the run.
 """
@@ -10,6 +11,8 @@ import logging
 from lexsi_ds.agent.context import AgentContext
 from lexsi_ds.agent.decisions import Decision, Planner, PlanState
 from lexsi_ds.errors import EndpointFailed
+from lexsi_ds.text_to_sql.lexicon import LEXICONS
+from lexsi_ds.text_to_sql.verified import find
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +31,8 @@ class FallbackPlanner:
 
     def decide(self, state: PlanState) -> Decision:
         """The next step. The note about a failure stands among the answer's caveats."""
+        if not state.steps and self._checked(state.question):
+            self._now, self.name = self._second, self._second.name
         if self._now is self._second:
             return self._second.decide(state)
         try:
@@ -39,3 +44,9 @@ class FallbackPlanner:
             self._ctx.cache.setdefault("_notes", []).append(note)
             self._now, self.name = self._second, self._second.name
             return self._second.decide(state)
+
+    def _checked(self, question: str) -> bool:
+        """Whether a person has checked SQL for this question: that is run, and no model is asked to plan it."""
+        known = self._ctx.knowledge
+        lexicon = LEXICONS.of(known.model, known.values)
+        return find(question, known.model.verified, known.values, lexicon.vocabulary) is not None

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from lexsi_ds.knowledge.model import VerifiedQuestion
+from lexsi_ds.knowledge.verified_sql import filled_question, filled_sql
 from lexsi_ds.knowledge.words import phrase
 
 LITTLE = frozenset(
@@ -41,7 +42,10 @@ class Bm25:
 
 
 def similar_questions(question: str, verified: Sequence[VerifiedQuestion], most: int = 3) -> tuple[VerifiedQuestion, ...]:
-    """The verified questions that share most with this one, best first; none that shares nothing."""
+    """The verified questions that share most with this one, best first, parameters filled in; none that shares nothing."""
     scores = Bm25([phrase(v.question) for v in verified]).scores(phrase(question))
     ranked = sorted(zip(scores, verified, strict=True), key=lambda p: -p[0])
-    return tuple(v for score, v in ranked[:most] if score > 0)
+    return tuple(
+        v.model_copy(update={"question": filled_question(v), "sql": filled_sql(v), "parameters": ()}) if v.parameters else v
+        for score, v in ranked[:most] if score > 0
+    )  # fmt: skip

@@ -21,6 +21,7 @@ from lexsi_ds.text_to_sql.model.slice import schema_slice
 from lexsi_ds.text_to_sql.model.telling import Known, Outcome, Settled, Told, told
 from lexsi_ds.text_to_sql.model.voting import Verdict, verdict
 from lexsi_ds.text_to_sql.reading import Analytic, CannotAnswer, OffTopic, Reading, Written
+from lexsi_ds.text_to_sql.verified import MARK
 
 Choice = Literal["parser", "model"]
 _MARKED = re.compile(r"\s*\(as the (parser|language model) reads it\)\s*$")
@@ -35,7 +36,10 @@ def choice_of(question: str) -> tuple[str, Choice | None]:
 
 
 def may_ask(question: str, reading: Reading) -> bool:
-    """Whether a model is asked at all: about data, not for a prediction, not what was turned away, not what is asked back."""
+    """Whether a model is asked at all: about data, not for a prediction, nor what was turned away, is asked back or was checked by a
+    person."""
+    if isinstance(reading, Analytic) and reading.reading.startswith(MARK):
+        return False
     return isinstance(reading, Analytic | CannotAnswer | OffTopic) and gate.refusal(question) is None
 
 
