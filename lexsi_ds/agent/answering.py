@@ -16,7 +16,7 @@ import pandas as pd
 from lexsi_ds.agent.context import AgentContext, Knowledge, Review, SessionContext
 from lexsi_ds.agent.decisions import Planner
 from lexsi_ds.agent.document_offer import uses_documents, with_budgets
-from lexsi_ds.agent.given import GivenQuery, GivenTask
+from lexsi_ds.agent.given import AnyGiven
 from lexsi_ds.agent.loop import AgentLoop, RunLimits
 from lexsi_ds.agent.planners.fallback import FallbackPlanner
 from lexsi_ds.agent.planners.llm import LLMPlanner
@@ -138,7 +138,7 @@ class Answering:
         cancel: Cancel | None = None,
         hints: str = "",
         offline: bool = False,
-        given: GivenQuery | GivenTask | None = None,
+        given: AnyGiven | None = None,
         review: Review | None = None,
     ) -> AgentContext:
         """A fresh context of one run."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
-from lexsi_ds.agent.given import GivenQuery, GivenTask
+from lexsi_ds.agent.given import AnyGiven
 from lexsi_ds.data.handle import DatasetHandle, Value
 from lexsi_ds.data.sql import SqlResult, SqlRunner
 from lexsi_ds.jobs.cancel import Cancel
@@ -118,7 +118,7 @@ class AgentContext:
     tell: Tell = lambda message: None
     hints: str = ""
     """The person's own context, such as ``--context``: read as data."""
-    given: GivenQuery | GivenTask | None = None
+    given: AnyGiven | None = None
     """A query or a task that was made by point and click: the question is not read then."""
     review: Review = "doubtful"
     """When a task is shown before it trains: where it is doubtful, always, or never."""

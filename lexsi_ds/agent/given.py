@@ -1,4 +1,4 @@
-"""What a person built or edited instead of writing it: a query from the builder, a task from its card.
+"""What a person built or edited instead of writing it: a query from the builder, a task from its card, SQL of their own.
 
 A run that is given one of these reads no words; it goes the same way as a typed question from there on.
 """
@@ -32,11 +32,19 @@ class GivenTask(Value):
     draft: TaskDraft
 
 
-Given = Annotated[GivenQuery | GivenTask, Field(discriminator="kind")]
-_ADAPTER: TypeAdapter[GivenQuery | GivenTask] = TypeAdapter(Given)
+class GivenSql(Value):
+    """SQL that a person wrote or edited; it goes through the guard like any other."""
+
+    kind: Literal["sql"] = "sql"
+    sql: str = Field(max_length=20_000)
 
 
-def given_of(body: dict[str, Any] | None) -> GivenQuery | GivenTask | None:
+AnyGiven = GivenQuery | GivenTask | GivenSql
+Given = Annotated[AnyGiven, Field(discriminator="kind")]
+_ADAPTER: TypeAdapter[AnyGiven] = TypeAdapter(Given)
+
+
+def given_of(body: dict[str, Any] | None) -> AnyGiven | None:
     """What was given, from JSON. Raises BadInput for anything else."""
     if body is None:
         return None

@@ -13,6 +13,7 @@ from typing import Any
 from lexsi_ds.errors import BadInput, NotFound
 from lexsi_ds.ids import is_id, new_id
 from lexsi_ds.jobs.runs import RunHandle, RunRegistry
+from lexsi_ds.knowledge.words import fold
 from lexsi_ds.services.access import Actor
 from lexsi_ds.services.artifacts import Artifact, Artifacts
 from lexsi_ds.store.conversations import ConversationRecord, Conversations
@@ -66,6 +67,8 @@ class Turn:
     """The version of the source that it read; None for turns of before this was recorded."""
     given: dict[str, Any] | None = None
     """What it was given instead of words, so that it can be asked again."""
+    view: dict[str, Any] | None = None
+    """How a person wants its result drawn."""
 
     @property
     def live(self) -> bool:
@@ -94,6 +97,20 @@ class Chats:
         """This person's conversations, the last used first."""
         actor.need("chats:read")
         return self._conversations.list(actor.id)
+
+    def search(self, actor: Actor, text: str) -> tuple[ConversationRecord, ...]:
+        """Conversations whose title or questions hold every word of ``text``, case and accents aside, the last used first."""
+        words, every = fold(text).split(), self.list(actor)
+        if not words:
+            return every
+        asked = self._conversations.questions(actor.id)
+        told = {c.id: fold("\n".join((c.title, *asked.get(c.id, ())))) for c in every}
+        return tuple(c for c in every if all(w in told[c.id] for w in words))
+
+    def draw_as(self, actor: Actor, run_id: str, view: dict[str, Any]) -> None:
+        """Keep how the result of a run is drawn: its chart."""
+        actor.need("chats:write")
+        self._stored.note(self.run(actor, run_id).id, view=view)
 
     def live(self, actor: Actor) -> tuple[LiveRun, ...]:
         """This person's runs that are at work, oldest first."""
@@ -202,7 +219,7 @@ def _turn(run: RunRecord, events: Events) -> Turn:
     state, ended = (last["state"], last["ts"]) if last else (run.state, run.ended)
     source_id, snapshot_id = run.meta.get("source_id"), run.meta.get("snapshot_id")
     given = run.meta.get("given")
-    return Turn(run.id, run.question, state, source_id, run.started, ended, tuple(events), snapshot_id, given)
+    return Turn(run.id, run.question, state, source_id, run.started, ended, tuple(events), snapshot_id, given, run.meta.get("view"))
 
 
 def _title(question: str) -> str:

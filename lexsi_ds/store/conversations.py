@@ -52,6 +52,16 @@ class Conversations:
             rows = db.execute(query.order_by(t.conversations.c.updated_at.desc(), t.conversations.c.id.desc())).all()
         return tuple(ConversationRecord.of(row) for row in rows)
 
+    def questions(self, owner: str) -> dict[str, list[str]]:
+        """What was asked in each conversation of the owner, by conversation."""
+        c, r = t.conversations.c, t.runs.c
+        query = sa.select(r.conversation_id, r.question).join_from(t.runs, t.conversations, r.conversation_id == c.id)
+        found: dict[str, list[str]] = {}
+        with self._store.read() as db:
+            for row in db.execute(query.where(c.owner == owner, c.deleted_at.is_(None))).all():
+                found.setdefault(row.conversation_id, []).append(row.question)
+        return found
+
     def touch(self, conversation_id: str, owner: str, *, source_id: str | None, title: str) -> bool:
         """Note a question: the source it was about, and the title if there is none yet."""
         keep = t.conversations.c.title

@@ -8,11 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+import sqlglot
+from sqlglot import exp
+
 from lexsi_ds.agent.document_hints import hints_of
-from lexsi_ds.agent.given import GivenQuery, GivenTask
+from lexsi_ds.agent.given import AnyGiven, GivenSql, GivenTask
 from lexsi_ds.agent.tools.base import FunctionTool, ToolArgs, ToolResult, ToolSpec, refuse
 from lexsi_ds.agent.tools.run_sql import masked_columns
+from lexsi_ds.data.guard import check
 from lexsi_ds.errors import LexsiError
+from lexsi_ds.services.sql_desk import veiled
 from lexsi_ds.text_to_sql import replies
 from lexsi_ds.text_to_sql.builder import build
 from lexsi_ds.text_to_sql.interpret import interpret
@@ -22,7 +27,7 @@ from lexsi_ds.text_to_sql.model.drafting import Bench
 from lexsi_ds.text_to_sql.model.settle import Choice, choice_of, may_ask, settle
 from lexsi_ds.text_to_sql.model.telling import Known
 from lexsi_ds.text_to_sql.predictive import task_reading
-from lexsi_ds.text_to_sql.reading import Analytic, CannotAnswer, Clarify, Predictive, Reading
+from lexsi_ds.text_to_sql.reading import Analytic, CannotAnswer, Clarify, Evidence, Predictive, Reading
 from lexsi_ds.text_to_sql.sqltext import Names
 from lexsi_ds.text_to_sql.suggest import suggestions
 
@@ -133,15 +138,29 @@ def _chosen(ctx: AgentContext) -> Choice | None:
     return choice_of(picked or said)[1]
 
 
-def _given(given: GivenQuery | GivenTask, ctx: AgentContext) -> Reading:
+def _given(given: AnyGiven, ctx: AgentContext) -> Reading:
     """The reading of what a person built or edited."""
     names = Names(ctx.dataset, ctx.knowledge.model)
     try:
         if isinstance(given, GivenTask):
             return task_reading(given.draft, names, ctx.query)
+        if isinstance(given, GivenSql):
+            return _own_sql(given.sql, ctx)
         return build(given.logical, names, ctx.query)
     except LexsiError as error:
         return CannotAnswer(reason=str(error), words=(), suggestions=suggested_questions(ctx))
+
+
+def _own_sql(sql: str, ctx: AgentContext) -> Analytic:
+    """A person's own SQL, once the guard has let it pass; where it touches masked columns, they are hidden at their table."""
+    handle = ctx.dataset
+    checked = check(sql, [t.name for t in handle.tables])
+    run = veiled(sql, handle) if masked_columns(checked, handle) else sql.strip().rstrip(";").strip()
+    used = {t.name.casefold() for t in sqlglot.parse_one(checked, dialect="duckdb").find_all(exp.Table)}
+    return Analytic(
+        sql=run, reading="Your own SQL, run as it stands.", evidence=(Evidence(words="SQL", became="what you wrote"),),
+        tables=tuple(t.name for t in handle.tables if t.name.casefold() in used),
+    )  # fmt: skip
 
 
 def suggested_questions(ctx: AgentContext) -> tuple[str, ...]:

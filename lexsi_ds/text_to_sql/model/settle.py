@@ -36,8 +36,8 @@ def choice_of(question: str) -> tuple[str, Choice | None]:
 
 
 def may_ask(question: str, reading: Reading) -> bool:
-    """Whether a model is asked at all: about data, not for a prediction, nor what was turned away, is asked back or was checked by a
-    person."""
+    """Whether a model is asked at all: about data, not for a prediction, nor what was turned away, is asked back, or was checked by
+    a person."""
     if isinstance(reading, Analytic) and reading.reading.startswith(MARK):
         return False
     return isinstance(reading, Analytic | CannotAnswer | OffTopic) and gate.refusal(question) is None
