@@ -13,7 +13,7 @@ from lexsi_ds.services.reference import ReferenceTools
 
 _TWO_CALLS = (
     " Runs in two calls: the first changes nothing and returns a proposal and a confirmationToken; show the proposal to the "
-    "person, and only if they approve send the same arguments again with confirm: true and the token. It expires after five minutes."
+    "person, and only if they approve send the same arguments again with confirm: true and the token. It ends after five minutes."
 )
 Status = Literal["preview", "done", "confirmation_invalid"]
 

@@ -58,8 +58,8 @@ def serve(app: Application, address: Address) -> int:
     taken = Address(address.host, listening.getsockname()[1])
     identity = identity_of(app, taken)
     doors = Doors.of(taken.host, settings.serve_hosts.split(","), settings.serve_origins.split(","))
-    config = uvicorn.Config(
-        web_app(app, identity, doors), log_config=None, access_log=False, server_header=False, ws="none", lifespan="on",
+    config = uvicorn.Config(  # h11 takes the spaces around a header value off, as the protocol wants
+        web_app(app, identity, doors), log_config=None, access_log=False, server_header=False, ws="none", http="h11", lifespan="on",
         timeout_graceful_shutdown=_DRAIN_S, proxy_headers=False,
     )
     signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn drains first, then raises it again
