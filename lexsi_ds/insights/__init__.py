@@ -1,0 +1,1 @@
+"""What a table holds beyond its columns: statistics, components computed once a version, and surprises."""
