@@ -34,6 +34,17 @@ class Settings(BaseSettings):
     )
     llm_api_key: SecretStr | None = Field(default=None, description="Key of that endpoint. Never logged or stored.")
     llm_model: str | None = Field(default=None, description="Model name at that endpoint.")
+    llm_tools: Literal["auto", "native", "json"] = Field(
+        default="auto",
+        description="How the model calls tools: native calls, one JSON decision a step, or auto, which asks the endpoint once.",
+    )
+    llm_choice: bool = Field(
+        default=True, description="Whether people may set an endpoint of their own in the settings dialog."
+    )
+    llm_aggregates_only: bool = Field(
+        default=False,
+        description="Send the endpoint no row of a result: only names, counts, sums and means over at least five rows.",
+    )
     llm_timeout_s: float = Field(
         default=60, gt=0, description="Longest wait for one reply of the endpoint, in seconds."
     )
@@ -76,6 +87,14 @@ class Settings(BaseSettings):
     )
     max_steps: int = Field(
         default=12, ge=1, le=100, description="Most planner steps of one run; then one final answer is asked for."
+    )
+    max_tool_calls: int = Field(default=40, ge=1, description="Most tool calls of one run; then it ends with what is known.")
+    max_tokens: int = Field(
+        default=400_000, ge=1000, description="Most tokens that the language model reads and writes in one run."
+    )
+    max_seconds: float = Field(default=3600, gt=0, description="Longest run, in seconds; what is at work then is stopped.")
+    max_cost: float | None = Field(
+        default=None, gt=0, description="Highest cost of one run by the price table of the settings dialog; no limit by default."
     )
     threads: int = Field(default=2, ge=1, le=64, description="Threads of one worker (DuckDB, XGBoost).")
     sql_workers: int = Field(default=2, ge=1, le=16, description="Warm worker processes for SQL.")

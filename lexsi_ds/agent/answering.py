@@ -29,13 +29,13 @@ from lexsi_ds.jobs.cancel import Cancel
 from lexsi_ds.knowledge.graph import KnowledgeGraph
 from lexsi_ds.knowledge.load import is_bank, semantic_model
 from lexsi_ds.knowledge.values import build_values
-from lexsi_ds.llm.client import LLMClient
 from lexsi_ds.models.local import LocalEngine
 from lexsi_ds.services.access import LOCAL, Actor
 from lexsi_ds.services.connectors import Connectors
 from lexsi_ds.services.datasets import Datasets
 from lexsi_ds.services.documents import Documents
 from lexsi_ds.services.explanations import Explanations
+from lexsi_ds.services.llm_choice import LLMChoices
 from lexsi_ds.services.model_scoring import Scoring
 from lexsi_ds.services.models import Models
 from lexsi_ds.services.relations import Relations
@@ -65,12 +65,13 @@ class Answering:
     semantics: Semantics | None = None
     scoring: Scoring | None = None
     documents: Documents | None = None
+    choices: LLMChoices | None = None
+    """Which language model each person works with."""
     activate: Callable[[Actor, str], None] | None = None
     """Makes a source the one that a person works on."""
     review_of: Callable[[Actor], Review] | None = None
     """When a person wants to see a task before it trains."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _llm: LLMClient | None = None
     _suggested: dict[Hashable, tuple[str, ...]] = field(default_factory=dict)
     _forms: dict[str, tuple[Knowledge, tuple[Form, ...]]] = field(default_factory=dict)
     _known: OrderedDict[Hashable, Knowledge] = field(default_factory=OrderedDict)
@@ -143,7 +144,7 @@ class Answering:
     ) -> AgentContext:
         """A fresh context of one run."""
         activate = self.activate
-        return AgentContext(
+        ctx = AgentContext(
             dataset=handle,
             run_id=run_id,
             sql=self.sql,
@@ -160,7 +161,6 @@ class Answering:
             document_tokens=self.settings.document_tokens,
             learn=self.knowledge,
             activate=None if activate is None else lambda taken: activate(actor, taken.source_id),
-            llm=None if offline else self._client(),
             budget=self._budget(),
             session=session or SessionContext(),
             cancel=cancel or Cancel(),
@@ -168,13 +168,17 @@ class Answering:
             given=given,
             review=review or (self.review_of(actor) if self.review_of is not None else "doubtful"),
         )
+        if not offline:
+            self._give_model(ctx)
+        return ctx
 
-    def _client(self) -> LLMClient | None:
-        """The configured endpoint for one run; its connections are shared by all runs of the process."""
-        with self._lock:
-            if self._llm is None:
-                self._llm = LLMClient.from_settings(self.settings)
-        return self._llm.for_run() if self._llm is not None else None
+    def _give_model(self, ctx: AgentContext) -> None:
+        """The language model of this run: the person's, or the one of these settings."""
+        choices = self.choices or LLMChoices(self.settings)
+        ctx.llm = choices.client(ctx.actor, stop=lambda: ctx.cancel.check(), folder=ctx.folder)
+        if ctx.llm is not None:
+            ctx.native = choices.native(ctx.actor, ctx.llm)
+            ctx.price, ctx.aggregates_only = choices.price(ctx.actor), choices.aggregates_only(ctx.actor)
 
     def _budget(self) -> Budget:
         """What the settings allow for one question's SQL."""
@@ -194,6 +198,14 @@ class Answering:
         """A loop for this context, with the planner that the settings ask for."""
         planner: Planner = OfflinePlanner(ctx, max_question_chars=self.settings.max_question_chars)
         if ctx.llm is not None and ctx.given is None and self.settings.llm_plans:
-            planner = FallbackPlanner(LLMPlanner(ctx.llm), planner, ctx)
+            planner = FallbackPlanner(LLMPlanner(ctx.llm, native=ctx.native or False), planner, ctx)
         tools = with_budgets(REGISTRY, ctx, self.settings)
-        return AgentLoop(planner, tools=tools, limits=RunLimits(max_steps=self.settings.max_steps), sink=sink)
+        return AgentLoop(planner, tools=tools, limits=self._limits(), sink=sink)
+
+    def _limits(self) -> RunLimits:
+        """Where a run ends, as the settings say."""
+        its = self.settings
+        return RunLimits(
+            max_steps=its.max_steps, max_tool_calls=its.max_tool_calls, max_tokens=its.max_tokens,
+            max_seconds=its.max_seconds, max_cost=its.max_cost,
+        )  # fmt: skip

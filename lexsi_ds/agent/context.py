@@ -106,8 +106,8 @@ class AgentContext:
     llm: LLMClient | None = None
     aggregates_only: bool = False
     """Whether the endpoint is told of no row: only names, counts, sums and means over many rows."""
-    native_tools: bool = False
-    """Whether the endpoint is known to make native tool calls."""
+    native: Callable[[], bool] | None = None
+    """Finds out, once, whether the endpoint makes native tool calls."""
     price: Price | None = None
     """What its tokens cost, where the person says so."""
     budget: Budget = field(default_factory=Budget)

@@ -19,6 +19,13 @@ class CallTool:
 
 
 @dataclass(frozen=True)
+class CallTools:
+    """Run these, together where all of them are safe to, else one after the other."""
+
+    calls: tuple[CallTool, ...]
+
+
+@dataclass(frozen=True)
 class AskUser:
     """Ask back; each option is a question that will be understood."""
 
@@ -39,7 +46,7 @@ class Answer:
     """What a person may finish by point and click."""
 
 
-Decision = CallTool | AskUser | Answer
+Decision = CallTool | CallTools | AskUser | Answer
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,8 @@ class Step:
     refused: bool = False
     """The loop did not let it run."""
     thought: str = ""
+    batch: int = 0
+    """Which of the planner's decisions it came from."""
 
 
 @dataclass
@@ -67,6 +76,8 @@ class PlanState:
     """No step is left: only an answer will be taken."""
     context: str = ""
     """The person's own hints (``--context``), quoted as data."""
+    answered: list[tuple[str, str]] = field(default_factory=list)
+    """What was asked back in this run, and what the person answered."""
 
 
 class Planner(Protocol):

@@ -113,6 +113,8 @@ class Done(_Event):
     ``{"kind": "task"}`` where the task that text_to_sql stated waits for a person."""
     tool_calls: int = 0
     usage: dict[str, int] = Field(default_factory=dict)
+    cost: float | None = None
+    """What the model's tokens cost by the person's price table; None without a price."""
 
 
 Event = Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,6 +56,8 @@ def broken(tool: str, args: dict[str, Any], done: Done, ctx: AgentContext) -> st
         return "After predict, call summarize_result next (only explain_prediction may come between)."
     if tool == "connect_datalake" and (host := _unnamed_host(str(args.get("endpoint") or ""), ctx)):
         return f"The user did not name the store {host}: ask whether to send requests to it before you connect."
+    if tool == "connect_datalake" and (unnamed := _unnamed(args, ctx)):
+        return f"The user did not name the bucket {unnamed!r}: only a bucket that the question names is connected."
     if tool == "train_tabular_model" and (stated := ctx.cache.get("_predictive")) is not None and waits(stated, ctx):
         return "The person wants to see this task before it trains: end with a question that says what is to be decided."
     if tool == "summarize_result" and (reason := empty_result(done)):
@@ -74,8 +77,14 @@ def _unnamed_host(endpoint: str, ctx: AgentContext) -> str | None:
     host = host.partition("/")[0].rsplit(":", 1)[0].casefold()
     if not host or host in ("localhost", "[::1]") or host.startswith("127."):
         return None
-    named = f"{ctx.cache.get('question', '')} {ctx.hints}".casefold()
-    return None if host in named else host[:100]
+    return None if host in str(ctx.cache.get("question", "")).casefold() else host[:100]
+
+
+def _unnamed(args: dict[str, Any], ctx: AgentContext) -> str | None:
+    """The bucket that the person's own question does not name: hints, documents and cells may not choose it."""
+    bucket = str(args.get("bucket") or "").casefold()
+    asked = re.split(r"[^\w.-]+", str(ctx.cache.get("question", "")).casefold())
+    return None if bucket in {word.strip(".-") for word in asked} else bucket[:100]
 
 
 def empty_result(done: Done) -> str | None:

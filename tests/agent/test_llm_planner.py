@@ -196,7 +196,9 @@ def test_the_configured_endpoint_plans_for_the_application(application, demo_han
 
     script = [COUNT, {"thought": "", "final_answer": "There are 4,500 accounts."}] * 2
     with Endpoint(script) as endpoint:
-        settings = application.settings.model_copy(update={"llm_base_url": endpoint.url, "llm_model": "scripted"})
+        settings = application.settings.model_copy(
+            update={"llm_base_url": endpoint.url, "llm_model": "scripted", "llm_tools": "json"}
+        )
         answering = Answering(settings, application.sql, application.engine, application.models, application.explanations)
         for _ in range(2):
             ctx = answering.context(demo_handle, "run_x", tmp_path)

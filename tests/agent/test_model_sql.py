@@ -279,7 +279,9 @@ def test_a_planning_model_that_fails_leaves_the_run_to_the_offline_planner(
     from lexsi_ds.agent.answering import Answering
 
     with Endpoint([500] * 20) as endpoint:
-        settings = application.settings.model_copy(update={"llm_base_url": endpoint.url, "llm_model": "scripted"})
+        settings = application.settings.model_copy(
+            update={"llm_base_url": endpoint.url, "llm_model": "scripted", "llm_tools": "json"}
+        )
         answering = Answering(settings, application.sql, application.engine, application.models, application.explanations)
         ctx = answering.context(demo_handle, "run_x", tmp_path)
         assert ctx.llm is not None

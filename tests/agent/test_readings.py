@@ -38,7 +38,7 @@ def test_a_bare_number_that_no_value_is_near_is_not_compared(application, demo_h
 
 def test_a_count_before_a_superlative_is_no_case(application, demo_handle, tmp_path) -> None:
     ctx = context(application, demo_handle, tmp_path)
-    reading = application.answering.loop(ctx)._planner
+    reading = application.answering.loop(ctx).planner
     from lexsi_ds.agent.tools.text_to_sql import read_question
 
     read = read_question("Score loans for default risk and explain the 20 highest", "auto", ctx)

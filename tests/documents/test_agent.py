@@ -58,8 +58,8 @@ def ask(
 ) -> tuple[list[ev.Event], list[dict[str, Any]]]:
     """A question through the loop that this installation would build, with a scripted model over HTTP."""
     with Endpoint(script) as endpoint:
-        its = answering.settings.model_copy(update={"llm_base_url": endpoint.url, "llm_model": "scripted"})
-        mine = dataclasses.replace(answering, settings=its, _llm=None)
+        its = answering.settings.model_copy(update={"llm_base_url": endpoint.url, "llm_model": "scripted", "llm_tools": "json"})
+        mine = dataclasses.replace(answering, settings=its, choices=None)
         ctx = mine.context(handle, new_id("run"), folder)
         return list(mine.loop(ctx, MemorySink()).stream(question, ctx)), endpoint.requests
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from lexsi_ds.agent import narrate
+from lexsi_ds.agent.leaving import is_aggregate
 from lexsi_ds.agent.prompts import SUMMARIZER_SYSTEM, quote_data
 from lexsi_ds.agent.tools.base import FunctionTool, ToolArgs, ToolResult, ToolSpec, refuse
 from lexsi_ds.errors import EndpointFailed
 from lexsi_ds.facts import Checked, FactValue, check, facts_of
+from lexsi_ds.llm.wire import Message
 
 if TYPE_CHECKING:
     from lexsi_ds.agent.context import AgentContext
@@ -33,10 +35,10 @@ def _run(args: SummarizeResultArgs, ctx: AgentContext) -> ToolResult:
     if label is not None and ctx.frame(label) is None:
         return refuse(f"No result is cached under the label {label!r}.")
     facts: dict[str, FactValue] = dict(ctx.cache.get("_facts", {}))
-    text = _offline(args, ctx, facts)
+    text = plain_narrative(ctx, facts, label=args.sql_result_label, include_xai=args.include_xai)
     if text is None:
         return refuse("There is nothing to summarize yet: run a query or a prediction first.")
-    checked = _model_text(args, ctx, text, facts) if ctx.llm is not None else None
+    checked = _model_text(args, ctx, text, facts) if _may_be_told(ctx) else None
     checked = checked or check(text, facts, allow=args.question)
     ctx.cache["_narrative"] = checked.text
     return ToolResult(
@@ -47,9 +49,11 @@ def _run(args: SummarizeResultArgs, ctx: AgentContext) -> ToolResult:
     )
 
 
-def _offline(args: SummarizeResultArgs, ctx: AgentContext, facts: dict[str, FactValue]) -> str | None:
-    """The narrative from templates; adds the facts that it counts itself."""
-    card, cases = ctx.cache.get("_card"), ctx.cache.get("_cases", []) if args.include_xai else []
+def plain_narrative(
+    ctx: AgentContext, facts: dict[str, FactValue], *, label: str | None = None, include_xai: bool = True
+) -> str | None:
+    """The narrative from templates; adds the facts that it counts itself. None when there is nothing to tell."""
+    card, cases = ctx.cache.get("_card"), ctx.cache.get("_cases", []) if include_xai else []
     predictions, shown = ctx.cache.get("last_predictions"), ctx.cache.get("_predictions_meta")
     if isinstance(predictions, pd.DataFrame) and shown is not None and card is not None:
         text = narrate.predictive(predictions, shown, card, cases)
@@ -58,7 +62,6 @@ def _offline(args: SummarizeResultArgs, ctx: AgentContext, facts: dict[str, Fact
     if cases and card is not None:
         facts |= {f"display.{c.case_id}.{k}": v for c in cases for k, v in facts_of("v", dict(c.display)).items()}
         return narrate.explanation(cases, card, ctx.cache.get("last_xai_failures", []))
-    label = args.sql_result_label
     frame: pd.DataFrame | None = ctx.frame(label) if label else ctx.cache.get("last_sql_result")
     if frame is None:
         return None
@@ -67,13 +70,23 @@ def _offline(args: SummarizeResultArgs, ctx: AgentContext, facts: dict[str, Fact
     return narrate.analytic(frame, reading)
 
 
+def _may_be_told(ctx: AgentContext) -> bool:
+    """Whether what the run found may go to the language model: never a row where only aggregates leave, never a masked column."""
+    if ctx.llm is None or ctx.cache.get("_model_failed") or ctx.cache.get("_masked_touched"):
+        return False
+    sql = str(ctx.cache.get("last_sql") or "")
+    rows = any(ctx.cache.get(key) is not None for key in ("last_predictions", "last_xai"))
+    return not ctx.aggregates_only or not (rows or not is_aggregate(sql, ctx))
+
+
 def _model_text(
     args: SummarizeResultArgs, ctx: AgentContext, draft: str, facts: dict[str, FactValue]
 ) -> Checked | None:
     """The language model's wording of the same, checked; None when it gives nothing that stands."""
     assert ctx.llm is not None
     try:
-        reply = ctx.llm.complete(SUMMARIZER_SYSTEM, [{"role": "user", "content": _material(args, ctx, draft)}])
+        material: list[Message] = [{"role": "user", "content": _material(args, ctx, draft)}]
+        reply = ctx.llm.complete(SUMMARIZER_SYSTEM, material, purpose="summarize")
     except EndpointFailed:
         return None
     checked = check(reply.text.strip(), facts, allow=args.question)
