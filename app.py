@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import home
+from components import board, home
 from components.empty import first_start
 from components.figures import ago
 from components.frame import bootstrap
@@ -29,6 +29,8 @@ with guarded("Home"):
     home.path(frame, latest, conversations, counts)
     first_start(frame)
     st.space("small")
+    with guarded("The board"):
+        board.draw(app, actor)
     left, right = st.columns([1.9, 1], gap="medium")
     with left, guarded("The examples"):
         if handle:

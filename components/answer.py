@@ -15,12 +15,13 @@ from components import (
     problems,
     propose,
     remembered,
+    result_card,
     session,
-    tables,
     task_editor,
+    turn_actions,
 )
 from components.cards import Ranking
-from components.payloads import ArtifactLike, head
+from components.payloads import ArtifactLike
 from components.registry import page
 from components.safe import plain, safe_md
 from components.tasks import task_card
@@ -29,6 +30,8 @@ from lexsi_ds.application import Application
 from lexsi_ds.models.card import ModelCard
 from lexsi_ds.models.engine import CaseExplanation
 from lexsi_ds.services.access import Actor
+from lexsi_ds.store.board import FeedbackRecord
+from lexsi_ds.text_to_sql.verified import MARK
 
 BADGES: dict[str, tuple[str, str, Any]] = {
     "needs_clarification": ("Asks back", ":material/help:", "blue"),
@@ -52,12 +55,15 @@ def draw(
     *,
     newest: bool,
     unfolded: bool,
+    rated: FeedbackRecord | None = None,
 ) -> None:
-    """Draw a turn that is over. ``source_id`` is the source it was about."""
+    """Draw a turn that is over. ``source_id`` is the source it was about, ``rated`` what this person thinks of it."""
     state = view.state or "interrupted"
     if state in BADGES:
         label, icon, colour = BADGES[state]
         st.badge(label, icon=icon, color=colour)
+    elif (view.reading or "").startswith(MARK):
+        st.badge("Verified", icon=":material/verified:", color="green")
     words = view.narrative or view.asked or _words(state)
     if words:
         st.markdown(safe_md(words))
@@ -72,7 +78,7 @@ def draw(
     if newest:
         _finish(app, actor, source_id, conversation_id, view)
     if unfolded:
-        _cards(app, actor, view, source_id)
+        _cards(app, actor, view, source_id, conversation_id)
         _train_again(app, actor, source_id, conversation_id, view)
         if view.answer_query:
             _change(app, actor, source_id, conversation_id, view)
@@ -82,7 +88,7 @@ def draw(
         )
         if more.open:
             with more:
-                _cards(app, actor, view, source_id)
+                _cards(app, actor, view, source_id, conversation_id)
     if state in AGAIN and newest:
         st.button(
             "Retry",
@@ -91,6 +97,9 @@ def draw(
             on_click=asking.on_retry,
             args=(app, actor, source_id, conversation_id, view.question, view.given),
         )
+    if unfolded:
+        with problems.guarded("The actions"):
+            turn_actions.row(app, actor, source_id, view, rated)
     _chips(app, actor, source_id, conversation_id, view, newest)
 
 
@@ -210,7 +219,7 @@ def _chips(app: Application, actor: Actor, source_id: str, conversation_id: str,
     )
 
 
-def _cards(app: Application, actor: Actor, view: TurnView, source_id: str) -> None:
+def _cards(app: Application, actor: Actor, view: TurnView, source_id: str, conversation_id: str) -> None:
     def read(step: Step | None, kind: str) -> ArtifactLike | None:
         if step is None:
             return None
@@ -222,7 +231,9 @@ def _cards(app: Application, actor: Actor, view: TurnView, source_id: str) -> No
     elif explained := read(view.last("explain_prediction"), "json"):
         _explanation(app, actor, view, explained)
     elif queried := read(view.answer_query, "frame"):
-        _table(app, actor, view, queried)
+        step = view.answer_query
+        artifact_id = step.artifact_ids[0] if step else ""
+        result_card.draw(app, actor, source_id, conversation_id, view, queried, artifact_id)
     opened = [read(s, "json") for s in view.steps if s.name == "read_document" and s.ok]
     if opened:
         with problems.guarded("The documents"):
@@ -268,20 +279,3 @@ def _explanation(app: Application, actor: Actor, view: TurnView, explained: Arti
 def _open_case(model_id: str | None, case_id: str | None) -> None:
     if model_id and case_id:
         st.switch_page(page("explorer").path, query_params={"model": model_id, "case": case_id})
-
-
-def _table(app: Application, actor: Actor, view: TurnView, queried: ArtifactLike) -> None:
-    frame, meta = head(queried, tables.SHOWN_ROWS), queried.meta
-    total = int(meta.get("row_count") or len(frame))
-    step = view.answer_query
-    artifact_id = step.artifact_ids[0] if step else ""
-    if len(frame) != 1 or len(frame.columns) > 1:
-        key, name = session.wkey("table", view.run_id), f"result_{view.run_id[-6:]}"
-        cards.table_card(
-            frame,
-            total,
-            meta,
-            view.run_id,
-            lambda: exports.of_artifact(app, actor, artifact_id, rows=total, name=name, key=key),
-        )
-    cards.sql_card(meta["sql"], meta.get("seconds"), view.run_id)

@@ -16,9 +16,7 @@ from components import explanation_charts, figures, payloads, session, tables
 from components.charts import Chart
 from components.plotly_template import CONFIG
 from components.registry import page
-from components.result_chart import MOST_MARKS, result_chart
 from components.safe import flat, plain, safe_md
-from components.sql_text import show_sql
 from lexsi_ds.models.card import ModelCard
 from lexsi_ds.models.engine import CaseExplanation
 
@@ -139,34 +137,6 @@ def explained_cases(cases: list[CaseExplanation], target: str, run_id: str, noun
     if len(cases) > 5:
         st.caption(f"Showing 5 of {figures.counted(len(cases), 'case')}; the step explain_prediction lists all.")
     return chosen
-
-
-def table_card(frame: pd.DataFrame, total: int, reading: dict[str, Any], run_id: str, downloads: Draw) -> None:
-    """The first rows of the answer with the count of all and their downloads, and the chart when the reading asks for one."""
-    unit, column = reading.get("unit"), reading.get("value_column")
-    units = {column: unit} if unit and column else {}
-    groups = reading.get("group_columns") or ()
-    chart = None
-    if reading.get("chart") in ("bar", "line") and column:
-        chart = result_chart(frame, reading["chart"], column, tuple(groups), unit, mode())
-    if chart:
-        with st.container(border=True, gap="small"):
-            tables.card_head(str(reading.get("reading") or "Chart"))
-            draw_chart(chart, session.wkey("chart", run_id))
-            if total > MOST_MARKS:
-                st.caption(f"The chart shows the first {MOST_MARKS} of {figures.counted(total, 'row')}.")
-    with st.container(border=True, gap="small"):
-        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-            tables.card_head("Result", tables.count_line(len(frame), total))
-            downloads()
-        tables.show(frame, key=session.wkey("table", run_id), alt="Rows of the answer", units=units, identifiers=groups)
-
-
-def sql_card(sql: str, seconds: float | None, run_id: str) -> None:
-    """The query that was run, laid out."""
-    with st.container(border=True, gap="small", key=session.wkey("sql", run_id)):
-        tables.card_head("SQL", f"ran in {figures.seconds(seconds)}" if seconds is not None else "")
-        show_sql(sql)
 
 
 def model_card(card: ModelCard, run_id: str) -> None:

@@ -22,6 +22,8 @@ from lexsi_ds.errors import NotFound
 from lexsi_ds.ids import is_id
 from lexsi_ds.services.access import Actor
 
+SEARCHED_FROM = 5
+"""Conversations from which on a search stands above the list."""
 OPEN_TURNS = 4
 """The newest turns keep their result cards open; older ones fold them away so that a long thread draws fast."""
 
@@ -48,6 +50,12 @@ def current(app: Application, actor: Actor) -> str | None:
     return wanted
 
 
+def found(app: Application, actor: Actor, every: Sequence[Any]) -> Sequence[Any]:
+    """The conversations that the search asks for; all without one."""
+    wanted = str(session.read(session.CHAT_SEARCH) or "").strip()
+    return app.chats.search(actor, wanted) if wanted else every
+
+
 def conversation_list(conversations: Sequence[Any], current_id: str | None) -> None:
     """The list at the left; the open one is bold."""
     st.button(
@@ -59,6 +67,13 @@ def conversation_list(conversations: Sequence[Any], current_id: str | None) -> N
         args=(None,),
     )
     group = None
+    if len(conversations) > SEARCHED_FROM or session.read(session.CHAT_SEARCH):
+        st.text_input(
+            "Search conversations", key=session.CHAT_SEARCH, placeholder="Search", label_visibility="collapsed",
+            icon=":material/search:", persist_state="session",
+        )  # fmt: skip
+        if not conversations:
+            st.caption("No conversation has these words.")
     with st.container(gap="xxsmall"):
         for c in conversations[:40]:
             heading = _when(c.updated_at)
@@ -147,6 +162,7 @@ def thread(
 ) -> TurnView | None:
     """All turns that are over, and the question of a live one. Returns the view of the live turn, still to be drawn."""
     live = None
+    rated = app.feedback.of_runs(actor, [turn.run_id for turn in turns[-OPEN_TURNS:]])
     for i, turn in enumerate(turns):
         if i == len(turns) - 1 and i:
             scroll.bring_into_view(session.wkey("chat", "newest", turn.run_id))
@@ -160,8 +176,11 @@ def thread(
             replay(view, lambda artifact_id: app.chats.artifact(actor, artifact_id))
             age = len(turns) - i
             source_id = turn.source_id or handle.source_id
-            view.given = turn.given
-            answer.draw(app, actor, source_id, conversation_id, view, newest=age == 1, unfolded=age <= OPEN_TURNS)
+            view.given, view.view = turn.given, turn.view
+            answer.draw(
+                app, actor, source_id, conversation_id, view, newest=age == 1, unfolded=age <= OPEN_TURNS,
+                rated=rated.get(turn.run_id),
+            )  # fmt: skip
     return live
 
 

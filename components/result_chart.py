@@ -10,6 +10,8 @@ from components.charts import HEIGHT, Chart, figure_for, literal, shortened
 from components.plotly_template import Palette
 
 MOST_MARKS = 40
+MOST_POINTS = 5_000
+"""Most rows of a chart of points."""
 MOST_SERIES = 8
 
 
@@ -28,7 +30,7 @@ def result_chart(
     if not pd.api.types.is_numeric_dtype(frame[value_column]):
         return None
     figure, p = figure_for(mode, HEIGHT)
-    head = frame.head(MOST_MARKS)
+    head = frame.head(MOST_POINTS if kind == "scatter" else MOST_MARKS)
     if len(groups) == 1:
         _add(figure, kind, head, groups[0], value_column, value_column, p, 0)
         figure.update_layout(showlegend=False)
@@ -50,7 +52,9 @@ def result_chart(
     figure.update_xaxes(
         title_text=literal(groups[0].replace("_", " ")), type=_axis_type(kind, pd.Series(head[groups[0]]))
     )
-    figure.update_yaxes(title_text=literal(f"{title}, {unit}" if unit else title), rangemode="tozero")
+    figure.update_yaxes(
+        title_text=literal(f"{title}, {unit}" if unit else title), rangemode="normal" if kind == "scatter" else "tozero"
+    )
     figure.update_layout(margin={"t": 12})
     return Chart(figure, f"{title} by {groups[0].replace('_', ' ')}, {len(head)} values.", HEIGHT)
 
@@ -64,6 +68,10 @@ def _group(value: object) -> str:
 
 
 def _axis_type(kind: str, x: pd.Series) -> str:
+    if kind == "scatter" and pd.api.types.is_numeric_dtype(x):
+        return "linear"
+    if kind in ("line", "scatter") and pd.api.types.is_datetime64_any_dtype(x):
+        return "date"
     if kind == "line" and pd.api.types.is_datetime64_any_dtype(x):
         return "date"
     return "category"
@@ -83,7 +91,10 @@ def _add(
     across = rows[x] if dated else [literal(shortened(_group(v), 24)) for v in rows[x].tolist()]
     colour = p.categorical[i % len(p.categorical)]
     tip = "%{x}: %{y:,}<extra></extra>"
-    if kind == "line":
+    if kind == "scatter":
+        points = rows[x] if pd.api.types.is_numeric_dtype(rows[x]) or pd.api.types.is_datetime64_any_dtype(rows[x]) else across
+        figure.add_scatter(x=points, y=rows[y], name=literal(name), mode="markers", marker={"color": colour}, hovertemplate=tip)
+    elif kind == "line":
         figure.add_scatter(
             x=across, y=rows[y], name=literal(name), mode="lines+markers", line={"color": colour}, hovertemplate=tip
         )

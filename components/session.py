@@ -15,6 +15,7 @@ NoticeKind = Literal["success", "info", "warning", "error"]
 
 _HELD = "lexsi.held"
 ASK = "chat-ask"
+CHAT_SEARCH = "chat-search"
 FOLDER_PATH = "connect-folder-path"
 PREVIEW_TABLE = "connect-table"
 MODEL_PICK = "models-pick"
@@ -117,6 +118,10 @@ class Held:
     builder: BuilderState | None = None
     builder_closed: set[str] = field(default_factory=set)
     """Turns whose half-filled builder was closed in this tab."""
+    board_task: str | None = None
+    """The run of pinned cards that this tab started last."""
+    editing_sql: str | None = None
+    """Run whose SQL is open in the editor."""
     editing_task: str | None = None
     """Run whose task is being edited."""
     help_open: bool = False

@@ -72,6 +72,8 @@ class TurnView:
     """What can be finished by point and click."""
     given: dict[str, Any] | None = None
     """What the run was given instead of words."""
+    view: dict[str, Any] | None = None
+    """How a person wants its result drawn."""
     usage: dict[str, int] = field(default_factory=dict)
     started: float = 0.0
     ended: float = 0.0

@@ -29,7 +29,7 @@ with guarded("Chat"):
     conversations = app.chats.list(actor)
     left, middle = st.columns(SPLIT, gap="medium")
     with left:
-        chat.conversation_list(conversations, conversation_id)
+        chat.conversation_list(chat.found(app, actor, conversations), conversation_id)
     with middle:
         title = next((c.title for c in conversations if c.id == conversation_id), "") or "New conversation"
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):

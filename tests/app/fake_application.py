@@ -52,6 +52,9 @@ class FakeChats:
         ]
         return [SimpleNamespace(id=i, title=t, updated_at=u, created_at=u, source_id=fx.SOURCE) for i, t, u in names]
 
+    def search(self, actor: Any, text: str) -> list[Any]:
+        return [c for c in self.list(actor) if text.casefold() in c.title.casefold()]
+
     def live(self, actor: Any) -> list[Any]:
         found = [s for s in self.scripts if s.turn().state == "running"]
         return [SimpleNamespace(run_id=s.run_id, conversation_id=CONVERSATION, title="Running loans at risk") for s in found]
@@ -431,6 +434,8 @@ class FakeApplication:
         self.sql, self.registry = FakeSql(), FakeRegistry()
         self.overrides = SimpleNamespace(standing=lambda *_: {}, history=lambda *_: ())
         self.artifacts, self.home = self.chats, home
+        self.feedback = SimpleNamespace(of_runs=lambda *_: {}, rate=lambda *_: None)
+        self.board = SimpleNamespace(list=lambda *_: ())
         self.datasets, self.versions, self.connectors = FakeDatasets(), FakeVersions(), FakeConnectors()
         self.demo_task: Task | None = None
         self.cohorts: list[Any] = []

@@ -36,6 +36,7 @@ class FakeTurn:
     """A turn of a conversation."""
 
     given = None
+    view = None
 
     run_id: str
     question: str
