@@ -21,9 +21,11 @@ import duckdb
 import numpy as np
 
 from lexsi_ds.data.below import is_total
+from lexsi_ds.data.column_words import is_code
 from lexsi_ds.data.forms import MISSING_CODES
 from lexsi_ds.data.infer import Typed
 from lexsi_ds.data.loaded import Limits, Loaded
+from lexsi_ds.data.number_runs import NumberRuns
 from lexsi_ds.data.profile import Counts
 from lexsi_ds.data.raw_rows import literal, quoted
 from lexsi_ds.data.readers import read_text
@@ -67,13 +69,21 @@ def read_fast(
         return careful()
     beside = ThreadPoolExecutor(1)  # the bytes are searched while DuckDB reads and writes
     timed = any(t.type == "TIMESTAMP" for t in found.typed)
-    seen = beside.submit(scan_bytes, path, str(found.options["delimiter"]), timed=timed)
+    seen = beside.submit(scan_bytes, path, str(found.options["delimiter"]), timed=timed, runs=_runs(found, sample))
     beside.shutdown(wait=False)
     notes = tuple(_of_first_rows(n) for n in found.notes)
     return replace(
         found, select=_select(path, found), notes=notes, instead=careful,
         check=partial(_contradicted, con, found.typed, seen), options=found.options | {"lines": None},
     )  # fmt: skip
+
+
+def _runs(found: Loaded, sample: Path) -> NumberRuns:
+    """Which numbers to look for among the bytes."""
+    types = {t.type for t in found.typed}
+    runs = NumberRuns(ord(str(found.options["delimiter"])), "DOUBLE" in types, "BIGINT" in types)
+    runs.allow(sample.read_bytes())
+    return runs
 
 
 def _of_first_rows(note: str) -> str:
@@ -83,8 +93,9 @@ def _of_first_rows(note: str) -> str:
     return note.replace(" times in ", " times in the first rows of ")
 
 
-def scan_bytes(path: Path, delimiter: str, *, timed: bool = True) -> _Bytes:
-    """One pass: valid UTF-8, one kind of line end, no NUL, no 1_000, no offset of times; and the count of leading zeros."""
+def scan_bytes(path: Path, delimiter: str, *, timed: bool = True, runs: NumberRuns | None = None) -> _Bytes:
+    """One pass: valid UTF-8, one kind of line end, no NUL, no 1_000, no offset of times, no number that ``runs`` finds odd;
+    and the count of leading zeros."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     zeros, carry, returns, ends = 0, b"\n", 0, 0
     with path.open("rb") as file:
@@ -101,6 +112,8 @@ def scan_bytes(path: Path, delimiter: str, *, timed: bool = True) -> _Bytes:
                 ends += chunk.count(b"\n")
             joined = carry + chunk
             found = _leading_zeros(joined, ord(delimiter))
+            if runs is not None and runs.is_odd(chunk):
+                return _Bytes(False)
             if _INNER_MARK in joined[1 if carry == b"\n" else 0 :]:
                 return _Bytes(False)
             if found is None or (timed and _has_offset(joined)) or (b"_" in chunk and _SPACED_NUMBER.search(chunk)):
@@ -108,7 +121,7 @@ def scan_bytes(path: Path, delimiter: str, *, timed: bool = True) -> _Bytes:
             zeros += found
             carry = chunk[-3:]
             zeros -= _leading_zeros(carry, ord(delimiter)) or 0  # it is counted again with the next chunk
-    if decoder.getstate()[0]:
+    if decoder.getstate()[0] or (runs is not None and runs.is_odd(b"\n")):
         return _Bytes(False)
     return _Bytes(not returns or abs(returns - ends) <= 1, zeros + (_leading_zeros(carry, ord(delimiter)) or 0))
 
@@ -170,6 +183,8 @@ def _is_plain(t: Typed) -> bool:
     if d is None or t.empty or t.missing or d.open or d.bared or "became missing" in " ".join(t.notes):
         return False
     match t.type:
+        case "DOUBLE" if is_code(t.column.name):  # of which zeros at the end are kept
+            return False
         case "BIGINT" | "DOUBLE":
             return d.style is not None and d.style.decimal == "." and not d.style.thousands
         case "DATE" | "TIMESTAMP":

@@ -8,6 +8,7 @@ import pytest
 
 from lexsi_ds.data import fast_text
 from lexsi_ds.data.fast_text import scan_bytes
+from lexsi_ds.data.number_runs import NumberRuns
 from tests.data.conftest import Importing
 
 _ROWS = 4_000  # more than the sample holds
@@ -69,6 +70,10 @@ def test_a_clean_file_is_read_once_with_its_types(csv: Importing, quick: list[bo
         ("1,1,1,2020-01-01,2020-01-02 10:00:00,1,w", "ok", "VARCHAR", "1"),
         ("1,1,1,2020-01-01,2020-01-02 10:00:00,true,?", "word", "VARCHAR", None),
         ("1,1,1,2020-01-01,2020-01-02 10:00:00,true,  ", "word", "VARCHAR", None),
+        ("1E5,1,1,2020-01-01,2020-01-02 10:00:00,true,w", "id", "VARCHAR", "1E5"),
+        ("1,1,12345678901234567.89,2020-01-01,2020-01-02 10:00:00,true,w", "price", "VARCHAR", "12345678901234567.89"),
+        ("1,1,999999999999999.99,2020-01-01,2020-01-02 10:00:00,true,w", "price", "VARCHAR", "999999999999999.99"),
+        ("1,1,-0.1234567890123456789,2020-01-01,2020-01-02 10:00:00,true,w", "price", "VARCHAR", "-0.1234567890123456789"),
         ("9007199254740993,1,1,2020-01-01,2020-01-02 10:00:00,true,w", "id", "BIGINT", "9007199254740993"),
     ],
 )
@@ -101,3 +106,32 @@ def test_bytes_are_counted_alike_wherever_chunks_end(tmp_path: Path, monkeypatch
         monkeypatch.setattr(fast_text, "_CHUNK", size)
         counts.add(scan_bytes(path, ","))
     assert len(counts) == 1 and counts.pop().zeros == 200
+
+
+def test_decimals_as_programs_write_them_do_not_stop_the_quick_way(csv: Importing, quick: list[bool]) -> None:
+    values = [repr(((i * 7919) % 10_007) / 10_007 / 10 ** (i % 4)) for i in range(_ROWS * 2)]
+    read = csv("n,x\n" + "".join(f"{i},{v}\n" for i, v in enumerate(values)))
+    assert quick == [True] and read.types() == {"n": "BIGINT", "x": "DOUBLE"}
+    assert read.rows(sql="SELECT x FROM data ORDER BY n") == [(float(v),) for v in values]
+
+
+def test_a_late_balance_beside_decimals_of_programs_is_seen(csv: Importing, quick: list[bool]) -> None:
+    values = [repr(((i * 7919) % 10_007) / 10_007) for i in range(_ROWS * 2)]
+    read = csv("n,x\n" + "".join(f"{i},{v}\n" for i, v in enumerate(values)) + "9,999999999999999.99\n")
+    assert quick[-1] is False and read.rows(sql="SELECT x FROM data ORDER BY rowid DESC LIMIT 1") == [("999999999999999.99",)]
+
+
+@pytest.mark.parametrize(
+    ("cell", "odd"),
+    [
+        ("1E5", True), ("12e003", True), ("1.5E5", False), ("a1E5", False), ("1E5a", False), ("1E1000", False), ("-1E5", False),
+        ("0.1234567890123456", True), ("0.0000123456789012345", False), ("1234567890.5000000000000", False),
+        ("x12.345678901234567890", False), ("1.23456789012345678.9", False), ("12345678901234567890", False),
+    ],
+)  # fmt: skip
+def test_odd_numbers_are_found_wherever_chunks_end(cell: str, odd: bool) -> None:
+    data = f"abc,17,2.5\n{cell},1\n9,2".encode()
+    for size in range(1, 40):
+        runs = NumberRuns(ord(","), decimals=True, whole=True)
+        parts = [data[i : i + size] for i in range(0, len(data), size)]
+        assert any(runs.is_odd(part) for part in [*parts, b"\n"]) is odd, size
