@@ -20,7 +20,7 @@ from pydantic import SecretStr
 from lexsi_ds.application import Application
 from lexsi_ds.jobs.runs import RunHandle
 from lexsi_ds.server.guard import Doors
-from lexsi_ds.server.identity import Identity
+from lexsi_ds.server.identity import Identity, KeyActor
 from lexsi_ds.server.web import web_app
 from lexsi_ds.services.access import ALL_RIGHTS, Actor
 from lexsi_ds.services.chats import AskContext, Chats
@@ -46,11 +46,11 @@ class Served:
 
 
 @contextlib.contextmanager
-def serving(app: Application, *, token: str | None = None) -> Iterator[Served]:
-    """The web app of ``app`` on a free port; API keys are those of ``KEYS``."""
+def serving(app: Application, *, token: str | None = None, keys: KeyActor = KEYS.get) -> Iterator[Served]:
+    """The web app of ``app`` on a free port; API keys are those of ``KEYS`` or of the application."""
     listening = socket.create_server(("127.0.0.1", 0))
     url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-    identity = Identity(app.person(), SecretStr(token) if token else None, KEYS.get, f"{url}/mcp", token is not None)
+    identity = Identity(app.person(), SecretStr(token) if token else None, keys, f"{url}/mcp", token is not None)
     built = web_app(app, identity, Doors.of("127.0.0.1", (), ()))
     server = uvicorn.Server(uvicorn.Config(built, log_config=None, access_log=False, ws="none", timeout_graceful_shutdown=1))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
