@@ -7,9 +7,8 @@ import numpy as np
 import pandas as pd
 
 from lexsi_ds.explain.results import Cohort
-from lexsi_ds.explain.rows import cohort_rows, sample_rows
 from lexsi_ds.explain.scales import check_scale
-from lexsi_ds.explain.shap_values import Explained, Scaled, explain_rows
+from lexsi_ds.explain.shap_values import Explained, Scaled, explain_rows, explain_sample
 from lexsi_ds.explain.shared_credit import shared_credit
 from lexsi_ds.explain.wording import case_sentence
 from lexsi_ds.models.bundle import SavedModel
@@ -57,9 +56,7 @@ def explain_global(
 
     Of several classes one is explained over all rows: ``output``, else the most frequent."""
     scale = check_scale(scale, model.card.task.kind)
-    whole = cohort_rows(frame, cohort or Cohort(), model.card.task.entity_column)
-    rows = sample_rows(model, whole)
-    explained = explain_rows(model, rows, output or usual_class(model))
+    explained, of_rows = explain_sample(model, frame, cohort or Cohort(), output or usual_class(model))
     scaled = explained.on(scale)
     raw = explained.data
     importance = np.abs(scaled.contributions).mean(axis=0)
@@ -80,8 +77,8 @@ def explain_global(
     return GlobalExplanation(
         scale=scale,
         base_value=float(scaled.base.mean()),
-        rows=len(rows),
-        of_rows=len(whole),
+        rows=len(explained.rows.keys),
+        of_rows=of_rows,
         output=explained.words[0],
         method=explained.told(scale),
         case_ids=tuple(str(key) for key in explained.rows.keys),

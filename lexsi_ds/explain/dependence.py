@@ -11,9 +11,9 @@ from lexsi_ds.errors import BadInput
 from lexsi_ds.explain.cases import usual_class
 from lexsi_ds.explain.interactions import partner_of
 from lexsi_ds.explain.results import Basis, Cohort, Dependence
-from lexsi_ds.explain.rows import cohort_rows, sample_rows
+from lexsi_ds.explain.rows import cohort_rows
 from lexsi_ds.explain.scales import check_scale
-from lexsi_ds.explain.shap_values import explain_rows
+from lexsi_ds.explain.shap_values import explain_sample
 from lexsi_ds.models.bundle import SavedModel
 
 
@@ -24,16 +24,14 @@ def dependence(
     """A point a row: the feature's value, its contribution, and its strongest partner's value."""
     scale = check_scale(scale, model.card.task.kind)
     place = place_of(model, feature)
-    whole = cohort_rows(frame, cohort or Cohort(), model.card.task.entity_column)
-    rows = sample_rows(model, whole)
     output = output or usual_class(model)
-    explained = explain_rows(model, rows, output)
-    partner, share = partner_of(model, rows, feature, output)
+    explained, of_rows = explain_sample(model, frame, cohort or Cohort(), output)
+    partner, share = partner_of(model, cohort_rows(frame, cohort or Cohort(), model.card.task.entity_column), feature, output)
     other = place_of(model, partner) if partner is not None else None
     data, parts = explained.data, explained.on(scale).contributions
     return Dependence(
         basis=Basis(
-            scale=scale, output=explained.words[0], rows=len(rows), of_rows=len(whole), method=explained.told(scale)
+            scale=scale, output=explained.words[0], rows=len(explained.rows.keys), of_rows=of_rows, method=explained.told(scale)
         ),
         feature=feature,
         label=model.features[place].label,

@@ -15,9 +15,9 @@ import pandas as pd
 
 from lexsi_ds.explain.cases import usual_class
 from lexsi_ds.explain.results import Basis, Cohort, FeatureImportance, ImportanceView
-from lexsi_ds.explain.rows import cohort_rows, sample_rows
+from lexsi_ds.explain.rows import MOST_ROWS
 from lexsi_ds.explain.scales import check_scale
-from lexsi_ds.explain.shap_values import explain_rows
+from lexsi_ds.explain.shap_values import explain_sample
 from lexsi_ds.explain.targets import Loss, held_out
 from lexsi_ds.models import permutation
 from lexsi_ds.models.bundle import SavedModel
@@ -45,11 +45,9 @@ def importance(
 ) -> ImportanceView:
     """Both measures: SHAP over ``frame`` (a cohort of it), shuffling over held-out training rows (the same cohort)."""
     scale = check_scale(scale, model.card.task.kind)
-    entity, cohort = model.card.task.entity_column, cohort or Cohort()
-    whole = cohort_rows(frame, cohort, entity)
-    rows = sample_rows(model, whole)
-    say({"text": f"Explaining {len(rows):,} of {len(whole):,} rows"})
-    explained = explain_rows(model, rows, output or usual_class(model))
+    cohort = cohort or Cohort()
+    say({"text": f"Explaining up to {MOST_ROWS:,} of {len(frame):,} rows"})
+    explained, of_rows = explain_sample(model, frame, cohort, output or usual_class(model))
     sizes = np.abs(explained.on(scale).contributions)
     loss = held_out(model, cohort, _MOST_SHUFFLED)
     drops = shuffled(model, loss, repeats, say)
@@ -72,7 +70,7 @@ def importance(
         )
         for place in np.argsort(-mean, kind="stable")
     )  # fmt: skip
-    basis = Basis(scale=scale, output=explained.words[0], rows=len(rows), of_rows=len(whole),
+    basis = Basis(scale=scale, output=explained.words[0], rows=len(explained.rows.keys), of_rows=of_rows,
                   method=explained.told(scale))  # fmt: skip
     return ImportanceView(
         basis=basis, figure=loss.figure, measured=loss.measured, loss_rows=loss.rows, repeats=repeats,

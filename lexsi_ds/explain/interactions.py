@@ -63,11 +63,12 @@ def pair_values(
     if booster is not None:
         if suits_woodelf(booster) and len(rows.x) >= CROSSOVER_PAIRS:
             return woodelf_pairs(booster, rows.x, groups), len(rows.x), "woodelf's TreeSHAP interactions"
+        alone = booster if place is None else one_class(booster, place)
+        if suits_woodelf(alone) and (place is not None or not isinstance(booster, xgb.Booster)):
+            return woodelf_pairs(alone, rows.x, groups), len(rows.x), "woodelf's TreeSHAP interactions"
         if isinstance(booster, xgb.Booster):
             return own_pairs(booster, rows.x, groups, place), len(rows.x), "the library's own TreeSHAP interactions"
-        if suits_woodelf(booster):
-            return woodelf_pairs(booster, rows.x, groups), len(rows.x), "woodelf's TreeSHAP interactions"
-        return woodelf_pairs(one_class(booster, place or 0), rows.x, groups), len(rows.x), "woodelf's TreeSHAP interactions"
+        return woodelf_pairs(alone, rows.x, groups), len(rows.x), "woodelf's TreeSHAP interactions"
     return _own_terms(model, estimator, rows.x, place)
 
 
@@ -76,11 +77,13 @@ def row_limit(model: SavedModel, most: int) -> int:
     booster = booster_of(model.final)
     columns = len(model.encoding.groups)
     limit = max(20, min(most, _MOST_CELLS // max(1, columns**2)))
-    return limit if booster is None or suits_woodelf(booster) else min(limit, _MOST_SLOW_ROWS)
+    slow = booster is not None and not suits_woodelf(booster if model.outcome.kind != "multiclass" else one_class(booster, 0))
+    return min(limit, _MOST_SLOW_ROWS) if slow else limit
 
 
 def partner_of(model: SavedModel, frame: pd.DataFrame, feature: str, output: str | None) -> tuple[str | None, float]:
-    """The feature that acts together with this one most, and its share of all its interactions; None without any."""
+    """The feature that acts together with this one most on up to 300 of the rows, and its share of all its interactions; None
+    without any."""
     kept = model.__dict__.setdefault("_pair_strengths", {})
     if output not in kept:
         try:

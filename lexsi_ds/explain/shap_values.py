@@ -8,6 +8,7 @@ checked here.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,6 +17,8 @@ import pandas as pd
 import shap
 
 from lexsi_ds.errors import BadInput, LexsiError
+from lexsi_ds.explain.results import Cohort
+from lexsi_ds.explain.rows import cohort_rows, sample_rows
 from lexsi_ds.explain.scales import LOG_ODDS, RESCALED, Link, Scaled, check_scale, classes_to_scale, to_scale
 from lexsi_ds.explain.tree_shap import CROSSOVER_ROWS, FAST, OWN, base_of, booster_of, suits_woodelf, woodelf_values
 from lexsi_ds.models.bundle import Prepared, SavedModel
@@ -23,10 +26,11 @@ from lexsi_ds.models.encode import read_column
 from lexsi_ds.models.estimators import Estimator, InContext
 from lexsi_ds.models.frames import column, plain
 
-__all__ = ["Explained", "Scale", "Scaled", "explain_rows", "raw_values", "to_scale"]
+__all__ = ["Explained", "Scale", "Scaled", "explain_rows", "explain_sample", "raw_values", "to_scale"]
 
 Scale = Literal["probability", "log-odds"]
 TOLERANCE = 1e-4
+_SAMPLES_KEPT = 3
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,22 @@ def explain_rows(model: SavedModel, frame: pd.DataFrame, output: str | None = No
         values=values[here, :, chosen], base_values=base[here, chosen], data=raw, feature_names=labels
     )
     return Explained(made, margin[here, chosen], rows, model, method, chosen, base, values)
+
+
+def explain_sample(model: SavedModel, frame: pd.DataFrame, cohort: Cohort, output: str | None) -> tuple[Explained, int]:
+    """The sample of a cohort of the rows, explained, and how many rows the cohort has. Beeswarm, importance and each
+    feature's dependence look at the same values: they are kept with the model for the next view of the same rows."""
+    kept: OrderedDict[tuple[str, str | None], tuple[pd.DataFrame, Explained, int]]
+    kept = model.__dict__.setdefault("_explained_samples", OrderedDict())
+    key = (cohort.model_dump_json(), output)
+    known = kept.get(key)
+    if known is None or known[0] is not frame:
+        whole = cohort_rows(frame, cohort, model.card.task.entity_column)
+        known = kept[key] = (frame, explain_rows(model, sample_rows(model, whole), output), len(whole))
+        while len(kept) > _SAMPLES_KEPT:
+            kept.popitem(last=False)
+    kept.move_to_end(key)
+    return known[1], known[2]
 
 
 def grouped_values(model: SavedModel, rows: Prepared) -> tuple[np.ndarray, np.ndarray, str]:

@@ -96,8 +96,29 @@ def own_pairs(booster: Any, x: np.ndarray, groups: np.ndarray, output: int | Non
 
 
 def one_class(booster: Any, place: int) -> Any:
-    """The trees of one of several classes of a LightGBM booster, as a booster of one margin: the library has no
-    interactions, and the shap package's of several classes do not add up to its contributions."""
+    """The trees of one of several classes as a booster of one margin. LightGBM has no interactions, and the shap package's of
+    several classes do not add up to its contributions; XGBoost's are of all classes at once, a second for ten rows."""
+    return _one_of_xgboost(booster, place) if isinstance(booster, xgb.Booster) else _one_of_lightgbm(booster, place)
+
+
+def _one_of_xgboost(booster: xgb.Booster, place: int) -> xgb.Booster:
+    model = json.loads(bytes(booster.save_raw("json")))
+    learner = model["learner"]
+    grown = learner["gradient_booster"]["model"]
+    own = [tree for tree, of in zip(grown["trees"], grown["tree_info"], strict=True) if of == place]
+    grown["trees"] = [{**tree, "id": number} for number, tree in enumerate(own)]
+    grown["tree_info"] = [0] * len(own)
+    grown["iteration_indptr"] = list(range(len(own) + 1))
+    grown["gbtree_model_param"]["num_trees"] = str(len(own))
+    learner["learner_model_param"] |= {"num_class": "0", "num_target": "1", "base_score": "0E0"}
+    learner["objective"] = {"name": "reg:squarederror", "reg_loss_param": {"scale_pos_weight": "1"}}
+    learner["attributes"] = {}
+    alone = xgb.Booster({"nthread": 1})
+    alone.load_model(bytearray(json.dumps(model).encode()))
+    return alone
+
+
+def _one_of_lightgbm(booster: Any, place: int) -> Any:
     import lightgbm as lgb
 
     classes = int(booster.num_model_per_iteration())

@@ -8,6 +8,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from lexsi_ds.errors import BadInput
+from lexsi_ds.explain import shap_values
 from lexsi_ds.explain.cases import explain_global
 from lexsi_ds.explain.dependence import dependence
 from lexsi_ds.explain.importance import importance, shuffled
@@ -215,3 +216,24 @@ def test_two_classes_are_rescaled_as_one_margin_and_several_add_up() -> None:
     scaled = classes_to_scale(base, values, output, "probability")
     assert np.abs(scaled.base + scaled.contributions.sum(axis=1) - scaled.prediction).max() < 1e-9
     assert scaled.prediction == pytest.approx(softmax(base + values.sum(axis=1))[np.arange(50), output])
+
+
+def test_views_of_the_same_rows_share_their_values_and_others_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = model("multiclass")
+    found.__dict__.pop("_explained_samples", None)
+    asked: list[int] = []
+    real = shap_values.explain_rows
+    monkeypatch.setattr(shap_values, "explain_rows", lambda m, frame, *more: asked.append(len(frame)) or real(m, frame, *more))
+    frame = found.training
+    first = dependence(found, frame, "size", "probability", output="dear")
+    dependence(found, frame, "rooms", "probability", output="dear")
+    beeswarm = explain_global(found, frame, "probability", "dear")
+    assert len(asked) == 1
+    size = next(f for f in beeswarm.features if f.feature == "size")
+    assert first.y == size.contributions
+    dependence(found, frame, "size", "probability", output="cheap")
+    part = Cohort(conditions=(Condition(column="rooms", operator=">", value=3),))
+    narrowed = dependence(found, frame, "size", "probability", output="dear", cohort=part)
+    again = dependence(found, frame.head(50).copy(), "size", "probability", output="dear")
+    assert asked == [300, 300, int((frame["rooms"] > 3).sum()), 50]
+    assert (narrowed.basis.of_rows, again.basis.of_rows) == (asked[2], 50)

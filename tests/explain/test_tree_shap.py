@@ -140,6 +140,8 @@ def test_interactions_of_one_class_are_those_of_the_shap_package() -> None:
     for place in range(3):
         found = own_pairs(boosted.booster, x[:40], GROUPS, place)
         assert np.abs(found - tree_shap.grouped_pairs(expected[..., place], GROUPS)).max() < 1e-4
+        alone = woodelf_pairs(one_class(boosted.booster, place), x[:40], GROUPS)
+        assert np.abs(alone - found).max() < 1e-4, "the trees of one class alone give what all of them give for it"
     light, x = fitted("LightGBM", "multiclass")
     for place in range(3):
         alone = one_class(light.booster, place)
