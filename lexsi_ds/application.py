@@ -45,7 +45,9 @@ from lexsi_ds.services.explanations import Explanations
 from lexsi_ds.services.exports import Exports
 from lexsi_ds.services.feedback import Feedback
 from lexsi_ds.services.finding import Finding
+from lexsi_ds.services.finding_batch import FindingBatch
 from lexsi_ds.services.findings import Findings
+from lexsi_ds.services.ledgers import Ledgers
 from lexsi_ds.services.llm_choice import LLMChoices
 from lexsi_ds.services.model_backtests import Backtests
 from lexsi_ds.services.model_comparison import ModelComparisons
@@ -105,6 +107,7 @@ class Application:
         self.findings = Findings(self.store, self.catalog.table, self.sql, self.sharing, self.review_settings.rules)
         self.cursors = Cursors(self.store)
         self.datasets = Datasets(self.store, settings.home, self.sql, self.findings)
+        self.finding_batch = FindingBatch(self.findings, self.datasets)
         self.people = People(self.store)
         self.api_keys = ApiKeys(self.store)
         self.workspaces = Workspaces(self.store)
@@ -145,6 +148,7 @@ class Application:
             self.store, self.documents, self.semantics, self.catalog, self.sql.frame
         )
         self.llm = LLMChoices(settings, self.store)
+        self.ledgers = Ledgers(self.store, self.artifacts)
         self.answering.choices = self.llm
         self.answering.documents = self.documents
         self.answering.scoring = self.scoring

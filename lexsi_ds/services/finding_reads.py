@@ -5,16 +5,21 @@ A finding of a dataset that a person cannot see is not there. Must never: load e
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Collection
 from datetime import datetime
+from pathlib import Path
 
+import duckdb
 import pandas as pd
 
+from lexsi_ds.data.handle import Table
 from lexsi_ds.data.sql import SqlRunner
 from lexsi_ds.errors import BadInput, NotFound
 from lexsi_ds.ids import is_id
 from lexsi_ds.services.access import Actor, Level, at_least
-from lexsi_ds.services.finding import SEGMENTS, Finding, Review, Segment, Status, Verdict
+from lexsi_ds.services.csv_text import csv_bytes
+from lexsi_ds.services.finding import SEGMENTS, Band, Finding, Observed, Review, Segment, Status, Verdict
 from lexsi_ds.services.finding_check import FindingCheck, Lookup
 from lexsi_ds.services.finding_flags import spread
 from lexsi_ds.services.sharing import Levels, checked
@@ -119,6 +124,18 @@ class FindingReads:
         """Every row that breaks it, masked columns masked: for a download."""
         found, sql = self._of_rows(actor, finding_id)
         return self._check.violating(found.dataset_id, sql)
+
+    def violating_csv(self, actor: Actor, finding_id: str) -> tuple[bytes, int]:
+        """Every row that breaks it as CSV that no spreadsheet reads as formulas, and how many rows they are."""
+        rows = self.violating_rows(actor, finding_id)
+        with duckdb.connect() as db, tempfile.TemporaryDirectory() as folder:
+            db.register("violating", rows)
+            columns = [(name, kind) for name, kind, *_ in db.execute("DESCRIBE violating").fetchall()]
+            return csv_bytes(db, columns, "FROM violating", (), Path(folder)), len(rows)
+
+    def observe(self, table: Table, metric_sql: str) -> Observed:
+        """What a figure is now. Raises BadInput unless its SELECT gives one row with ``value``, and SqlRefused, SqlFailed."""
+        return self._check.observe(table, Band(metric_sql=metric_sql))
 
     def may_edit(self, actor: Actor, finding: Finding) -> bool:
         """Whether this person may change the finding's check and judge it."""
