@@ -33,7 +33,7 @@ def draw(app: Application, actor: Actor) -> None:
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.subheader("Board", anchor=False)
         if found:
-            with st.container(horizontal=True, gap="xxsmall", width="content"):
+            with st.container(horizontal=True, gap="small", width="content"):
                 _all_again(app, actor, found)
                 _export(app, actor)
     task = app.background.get(session.held().board_task or "")
@@ -60,7 +60,7 @@ def _pin(app: Application, actor: Actor, pin: PinRecord, *, first: bool, last: b
     st.caption(f"{figures.counted(int(result.get('rows') or 0), 'row')}, data version {result.get('snapshot_number')}, {when}")
     if pin.error:
         st.caption(f":material/error: The last run failed, these rows are of before. {plain(pin.error, 300)}")
-    with st.container(horizontal=True, gap="xxsmall"):
+    with st.container(horizontal=True, gap="small"):
         st.button(
             "Run again", icon=":material/refresh:", type="tertiary", key=session.wkey("pin", pin.id, "again"),
             on_click=_again, args=(app, actor, (pin.id,)),

@@ -42,7 +42,7 @@ def default_spec(frame: pd.DataFrame, meta: Mapping[str, Any]) -> ChartSpec:
     if meta.get("chart") in ("bar", "line") and value in frame.columns and groups:
         series = groups[1] if len(groups) > 1 else ""
         return ChartSpec(kind=meta["chart"], x=groups[0], y=str(value), series=series, unit=meta.get("unit"))
-    if meta.get("chart") == "none":
+    if meta.get("chart") == "none" and value:  # the reading of a question that asks for no chart; SQL by hand has none
         return ChartSpec()
     numbers = measures(frame)
     times = [c for c in map(str, frame.columns) if pd.api.types.is_datetime64_any_dtype(frame[c])]

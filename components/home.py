@@ -109,7 +109,7 @@ def recent(conversations: Sequence[Any]) -> None:
         for c in conversations[:5]:
             st.page_link(
                 page("chat").path,
-                label=f"{plain(c.title or 'Untitled', 32)} :gray[{figures.ago(c.updated_at)}]",
+                label=f"{plain(c.title or 'Untitled', 25)} :gray[{figures.ago(c.updated_at)}]",
                 icon=":material/chat_bubble:",
                 query_params={asking.CONVERSATION: c.id},
             )

@@ -20,6 +20,8 @@ from components.turn import TurnView
 from lexsi_ds.application import Application
 from lexsi_ds.services.access import Actor
 
+EDITED, AGAIN = "SQL edited", "SQL run again"
+
 
 def draw(
     app: Application, actor: Actor, source_id: str, conversation_id: str, view: TurnView, artifact: ArtifactLike, artifact_id: str
@@ -48,7 +50,7 @@ def _rows(
     with st.container(border=True, gap="small"):
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
             tables.card_head("Result", tables.count_line(len(frame), total))
-            with st.container(horizontal=True, gap="xxsmall", width="content", vertical_alignment="center"):
+            with st.container(horizontal=True, gap="small", width="content", vertical_alignment="center"):
                 _chart_menu(app, actor, view, frame, spec)
                 _derive(app, actor, source_id, view, artifact_id)
                 name = f"result_{view.run_id[-6:]}"
@@ -73,7 +75,7 @@ def _chart_menu(app: Application, actor: Actor, view: TurnView, frame: Any, spec
 def _derive(app: Application, actor: Actor, source_id: str, view: TurnView, artifact_id: str) -> None:
     """Keeps all rows as a data set of the source."""
     key = session.wkey("derive", view.run_id)
-    with st.popover("Save as data set", type="tertiary", icon=":material/table_view:", key=key):
+    with st.popover("Save as data set", type="tertiary", icon=":material/table_view:", key=key, on_change="rerun"):
         st.text_input("Name", value=plain_name(view.question), key=session.wkey(key, "name"), max_chars=120)
         st.caption("All rows, kept beside the source's tables and computed anew when it is refreshed.")
         st.button(
@@ -82,9 +84,16 @@ def _derive(app: Application, actor: Actor, source_id: str, view: TurnView, arti
         )  # fmt: skip
 
 
+def bare(question: str) -> str:
+    """A question without the marks of its SQL being changed or run again."""
+    for mark in (EDITED, AGAIN):
+        question = question.removesuffix(f" ({mark})")
+    return question
+
+
 def plain_name(question: str) -> str:
     """A short name for what a question gave."""
-    line = " ".join(question.split()).rstrip("?.! ")
+    line = " ".join(bare(question).split()).rstrip("?.! ")
     return line if len(line) <= 60 else line[:59].rstrip() + "…"
 
 
@@ -93,6 +102,7 @@ def _saved(app: Application, actor: Actor, source_id: str, artifact_id: str, run
     artifact = app.chats.artifact(actor, artifact_id)
     name = str(session.read(session.wkey(key, "name")) or "")
     table = app.catalog.save_derived(actor, source_id, name, artifact.path, run_id, artifact.meta.get("sql"))
+    session.put(key, False)
     session.notify("success", f"{plain(table.name, 80)} is saved with {figures.counted(table.rows, 'row')}.")
 
 
@@ -104,7 +114,7 @@ def _sql(
     with st.container(border=True, gap="small", key=session.wkey("sql", view.run_id)):
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
             tables.card_head("SQL", f"ran in {figures.seconds(seconds)}" if seconds is not None else "")
-            with st.container(horizontal=True, gap="xxsmall", width="content", vertical_alignment="center"):
+            with st.container(horizontal=True, gap="small", width="content", vertical_alignment="center"):
                 if editing:
                     st.button(
                         "Close", type="tertiary", icon=":material/close:", key=session.wkey("sql", view.run_id, "close"),
@@ -150,17 +160,16 @@ def _run(
         session.notify("warning", "**There is nothing to run.** Write one SELECT.")
         return
     session.held().sql_texts[run_id] = sql
-    _start(app, actor, source_id, conversation_id, question, sql, "SQL edited")
+    _start(app, actor, source_id, conversation_id, question, sql, EDITED)
     session.held().editing_sql = None
 
 
 @careful
 def _again(app: Application, actor: Actor, source_id: str, conversation_id: str, question: str, sql: str) -> None:
-    _start(app, actor, source_id, conversation_id, question, sql, "SQL run again")
+    _start(app, actor, source_id, conversation_id, question, sql, AGAIN)
 
 
 def _start(
     app: Application, actor: Actor, source_id: str, conversation_id: str, question: str, sql: str, mark: str
 ) -> None:
-    bare = question.removesuffix(" (SQL edited)").removesuffix(" (SQL run again)")
-    asking.start(app, actor, source_id, conversation_id, f"{bare} ({mark})", {"kind": "sql", "sql": sql})
+    asking.start(app, actor, source_id, conversation_id, f"{bare(question)} ({mark})", {"kind": "sql", "sql": sql})

@@ -11,6 +11,7 @@ import streamlit as st
 
 from components import session
 from components.problems import careful
+from components.result_card import bare
 from components.safe import flat, plain
 from components.turn import TurnView
 from lexsi_ds.application import Application
@@ -26,7 +27,7 @@ THUMBS = ("down", "up")
 def row(app: Application, actor: Actor, source_id: str, view: TurnView, rated: FeedbackRecord | None) -> None:
     """Under a turn that is over."""
     answered = view.state == "answered"
-    with st.container(horizontal=True, gap="xxsmall", vertical_alignment="center"):
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         _thumbs(app, actor, view, rated)
         if answered:
             _pin(app, actor, source_id, view)
@@ -43,7 +44,8 @@ def _thumbs(app: Application, actor: Actor, view: TurnView, rated: FeedbackRecor
     if rated is None:
         return
     label = plain(rated.reason, 40) if rated.reason else "Say why"
-    with st.popover(label, type="tertiary", key=session.wkey(key, "why")):
+    why = session.wkey(key, "why")
+    with st.popover(label, type="tertiary", key=why, on_change="rerun"):
         if rated.thumb == "down":
             st.pills(
                 "What was wrong", REASONS, key=session.wkey(key, "reason"), selection_mode="multi", wrap=True,
@@ -67,6 +69,7 @@ def _rated(app: Application, actor: Actor, run_id: str, key: str, reason: str) -
 def _reason(app: Application, actor: Actor, run_id: str, thumb: Any, key: str) -> None:
     chosen = [*(session.read(session.wkey(key, "reason")) or ()), str(session.read(session.wkey(key, "words")) or "").strip()]
     app.feedback.rate(actor, run_id, thumb, "; ".join(c for c in chosen if c)[:LONGEST])
+    session.put(session.wkey(key, "why"), False)
     session.notify("success", "Kept with the answer.")
 
 
@@ -90,8 +93,8 @@ def _pin(app: Application, actor: Actor, source_id: str, view: TurnView) -> None
             "Pin", kinds, default=kinds[0], key=session.wkey(key, "kind"), label_visibility="collapsed", required=True,
             format_func=lambda k: f":gray[{names[k]}]",
         )  # fmt: skip
-        st.text_input("Title", value=view.question[:110], key=session.wkey(key, "title"), max_chars=120)
-        found = candidates(view.question, sql) if sql and kind == "question" else ()
+        st.text_input("Title", value=bare(view.question)[:110], key=session.wkey(key, "title"), max_chars=120)
+        found = candidates(bare(view.question), sql) if sql and kind == "question" else ()
         chosen = _changeable(found, key)
         said = "Its rows and its query; one click on Home runs it on fresh data."
         st.caption(said if kind == "card" else "One click on Home asks it again.")
@@ -115,12 +118,13 @@ def _pinned(
     app: Application, actor: Actor, source_id: str, view: TurnView, kind: str, artifact_id: str, chosen: tuple[Candidate, ...],
     key: str,
 ) -> None:
-    title = str(session.read(session.wkey(key, "title")) or view.question)
+    title = str(session.read(session.wkey(key, "title")) or bare(view.question))
     if kind == "card" and artifact_id:
         app.board.pin_card(actor, artifact_id, title, view=view.view)
     else:
-        made = with_parameters(view.question, "SELECT 1", chosen)
+        made = with_parameters(bare(view.question), "SELECT 1", chosen)
         app.board.pin_question(actor, source_id, made.question, title, {c.parameter.name: c.parameter.value for c in chosen})
+    session.put(key, False)
     session.notify("success", "Pinned to the board on Home.")
 
 
@@ -134,7 +138,7 @@ def _verify(app: Application, actor: Actor, source_id: str, view: TurnView) -> N
         return
     with box:
         _, sql = _query(app, actor, view)
-        question = st.text_input("Question", value=view.question, key=session.wkey(key, "question"), max_chars=500)
+        question = st.text_input("Question", value=bare(view.question), key=session.wkey(key, "question"), max_chars=500)
         chosen = _changeable(candidates(question or "", sql), key)
         st.caption(
             "Its SQL is run first for this question, and for the same question with other values of what may change. It counts for "
@@ -142,15 +146,16 @@ def _verify(app: Application, actor: Actor, source_id: str, view: TurnView) -> N
         )
         st.button(
             "Save", type="primary", key=session.wkey(key, "save"), on_click=_verified,
-            args=(app, actor, source_id, question, sql, chosen),
+            args=(app, actor, source_id, question, sql, chosen, key),
         )  # fmt: skip
 
 
 @careful
 def _verified(
-    app: Application, actor: Actor, source_id: str, question: str, sql: str, chosen: tuple[Candidate, ...]
+    app: Application, actor: Actor, source_id: str, question: str, sql: str, chosen: tuple[Candidate, ...], key: str
 ) -> None:
     made = with_parameters(question, sql, chosen)
     seen = app.semantics.view(actor, source_id).version
     version = app.semantics.verify(actor, source_id, made.question, made.sql, seen, made.parameters)
+    session.put(key, False)
     session.notify("success", f"Verified; version {version} of the semantic model.")
