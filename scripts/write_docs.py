@@ -13,6 +13,8 @@ from pydantic_core import PydanticUndefined
 
 from lexsi_ds.agent.tools import REGISTRY
 from lexsi_ds.agent.tools.base import ToolSpec
+from lexsi_ds.server.tool import ServerTool
+from lexsi_ds.server.toolbox import TOOLS
 from lexsi_ds.settings import Settings
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -79,6 +81,8 @@ def _section(spec: ToolSpec) -> str:
 def _type(prop: dict[str, Any]) -> str:
     if "anyOf" in prop:
         return " or ".join(_type(p) for p in prop["anyOf"])
+    if "$ref" in prop:
+        return "object"
     if "enum" in prop:
         return ", ".join(f"`{v}`" for v in prop["enum"])
     if "const" in prop:
@@ -88,7 +92,33 @@ def _type(prop: dict[str, Any]) -> str:
     return str(prop.get("type", "any"))
 
 
-PAGES = {"tool_reference.md": tool_reference, "settings.md": settings_table}
+def mcp_tools() -> str:
+    """docs/mcp_tools.md, from the server's tools."""
+    parts = [
+        "# Tools of the MCP server\n",
+        _HEAD,
+        "In the order in which clients list them; see [mcp.md](mcp.md). The five marked ours are not of the tools reference.\n",
+        "| tool | needs | changes something | two calls | ours |\n|---|---|---|---|---|",
+    ]
+    for tool in TOOLS:
+        two = "confirmationToken" in tool.listed().input_schema["properties"]
+        marks = " | ".join("yes" if mark else "" for mark in (not tool.reads_only, two, tool.ours))
+        parts.append(f"| [`{tool.name}`](#{tool.name}) | {', '.join(f'`{n}`' for n in tool.needs)} | {marks} |")
+    return "\n".join([*parts, *map(_mcp_section, TOOLS)]) + "\n"
+
+
+def _mcp_section(tool: ServerTool) -> str:
+    listed = tool.listed()
+    lines = [f"\n## {tool.name}\n", tool.description, "\n| argument | type | |\n|---|---|---|"]
+    schema, answer = listed.input_schema, listed.output_schema or {}
+    for name, prop in schema.get("properties", {}).items():
+        needed = "required. " if name in schema.get("required", ()) else ""
+        lines.append(f"| `{name}` | {_type(prop)} | {needed}{prop.get('description', '')} |")
+    lines.append(f"\nReturns: {', '.join(f'`{name}`' for name in answer.get('properties', {}))}.")
+    return "\n".join(lines)
+
+
+PAGES = {"tool_reference.md": tool_reference, "settings.md": settings_table, "mcp_tools.md": mcp_tools}
 
 
 def main() -> None:
