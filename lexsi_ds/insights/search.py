@@ -68,7 +68,7 @@ def search(
     p = np.array([t.p for t in family])
     q, nulls = q_values(p), null_share(p)
     chosen = [t for t, its in zip(family, q, strict=True) if its <= level]
-    cut = max((t.p for t in chosen), default=0.0)
+    cut = level * len(chosen) / len(family)  # the line that the weakest discovery is below, not the discovery itself
     q_of = dict(zip((_name(t) for t in family), q, strict=True))
     for number, measure in enumerate(measures):
         mine = [t for t in chosen if t.measure == number]

@@ -25,8 +25,11 @@ from lexsi_ds.store.rights_tables import grants as grants
 from lexsi_ds.store.rights_tables import people as people
 from lexsi_ds.store.rights_tables import workspace_members as workspace_members
 from lexsi_ds.store.rights_tables import workspaces as workspaces
+from lexsi_ds.store.surprise_tables import surprise_searches as surprise_searches
+from lexsi_ds.store.surprise_tables import surprises as surprises
+from lexsi_ds.store.surprise_tables import surprises_dismissed as surprises_dismissed
 
-HEAD = "0007"
+HEAD = "0008"
 """The newest migration."""
 LIVE_STATES = ("queued", "running")
 """States in which a run holds the lease of its conversation."""
