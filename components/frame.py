@@ -13,7 +13,7 @@ from typing import Any
 
 import streamlit as st
 
-from components import figures, problems, session
+from components import figures, problems, session, settings_dialog
 from components.problems import careful
 from components.registry import PAGES, PageInfo, PageKey, page
 from components.safe import plain
@@ -84,7 +84,7 @@ def _sidebar(frame: Frame) -> None:
     st.markdown("### Lexsi DS")
     with st.container(gap="xxsmall"):
         for info in PAGES:
-            count = waiting.get("to_review", 0) if info.key == "findings" else 0
+            count = waiting.get("to_review", 0) + waiting.get("flagged", 0) if info.key == "findings" else 0
             label = f"{info.title} :gray-badge[{count}]" if count else info.title
             st.page_link(info.path, label=label, icon=info.icon, width="stretch")
     st.space("small")
@@ -153,18 +153,20 @@ def _planner_chip(app: Application, actor: Actor) -> None:
     st.caption("Planner")
     label = app.planner_label()
     with st.popover(plain(label, 26), type="tertiary", icon=":material/account_tree:", key="frame-planner-chip"):
-        if app.settings.llm_configured:
+        if app.llm.of(actor) is not None:
             does = "plans the steps and writes" if app.settings.llm_plans else "writes"
+            leaves = (
+                "names, codes and figures over many rows" if app.llm.aggregates_only(actor) else "names, codes and short previews"
+            )
             st.markdown(
-                f"**{plain(label)}** {does} SQL, beside the offline parser. Questions, names, codes and short previews "
-                "go to its endpoint; the rows themselves stay here."
+                f"**{plain(label)}** {does} SQL, beside the offline parser. Questions, {leaves} go to its endpoint; the rows "
+                "themselves stay here."
             )
         else:
             st.markdown(
                 "**Offline.** No key and no network. It answers questions inside a grammar and says what it did not understand."
             )
-            st.caption("To use a language model, set these before the start and start again:")
-            st.code("LEXSI_DS_LLM_BASE_URL\nLEXSI_DS_LLM_API_KEY\nLEXSI_DS_LLM_MODEL", language=None)
+        settings_dialog.button(app, actor)
         st.markdown("**Your settings**")
         _preferences(app, actor)
 

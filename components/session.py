@@ -139,6 +139,8 @@ class Held:
     """The ExplorerState of the model that the explorer shows: its cohort and what-ifs, plain data."""
     editing_finding: tuple[str, int] | None = None
     """Finding that is being edited, and the row version that the form was filled from."""
+    settings_told: tuple[NoticeKind, str] | None = None
+    """What the settings dialog says of the last click in it."""
     last_decision: tuple[str, int] | None = None
     """Finding and version after the last decision: what Undo takes back."""
 

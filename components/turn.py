@@ -75,6 +75,8 @@ class TurnView:
     view: dict[str, Any] | None = None
     """How a person wants its result drawn."""
     usage: dict[str, int] = field(default_factory=dict)
+    cost: float | None = None
+    """What the model's tokens cost, where the person's price table says."""
     started: float = 0.0
     ended: float = 0.0
 
@@ -156,6 +158,7 @@ class TurnView:
         self.caveats, self.suggestions = list(event.get("caveats") or []), list(event.get("suggestions") or [])
         self.offer = event.get("offer")
         self.removed, self.usage = list(event.get("removed") or []), dict(event.get("usage") or {})
+        self.cost = event.get("cost")
 
     @property
     def line(self) -> str:
@@ -168,6 +171,8 @@ class TurnView:
         ) or self.usage.get("total_tokens", 0)
         if tokens:
             parts.append(f"{figures.count(tokens)} tokens")
+        if self.cost is not None:
+            parts.append(f"cost {self.cost:.4f}")
         return ", ".join(parts)
 
     def last(self, name: str, *, ok: bool = True) -> Step | None:

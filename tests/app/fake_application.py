@@ -431,6 +431,8 @@ class FakeApplication:
             FakeFindings(empty=empty or not scripts),
         )
         self.background, self.settings = Background(), SimpleNamespace(llm_configured=False, home=home)
+        self.llm = SimpleNamespace(of=lambda actor: None, aggregates_only=lambda actor: False)
+        self.ledgers = SimpleNamespace(of_run=lambda actor, run_id: (), recent=lambda actor: ())
         self.sql, self.registry = FakeSql(), FakeRegistry()
         self.overrides = SimpleNamespace(standing=lambda *_: {}, history=lambda *_: ())
         self.artifacts, self.home = self.chats, home
