@@ -37,8 +37,9 @@ with guarded("Home"):
             with st.skeleton(height=330):
                 home.examples(frame, app.suggestions(handle))
     with right, guarded("What waits"):
-        flagged = app.findings.list(actor, segment="flagged", source_id=handle.source_id if handle else None)
-        pending = app.findings.list(actor, segment="to_review", source_id=handle.source_id if handle else None)
-        home.waiting([*flagged, *pending])
+        of_source = handle.source_id if handle else None
+        flagged, _ = app.findings.page(actor, segment="flagged", source_id=of_source, limit=10)
+        pending, _ = app.findings.page(actor, segment="to_review", source_id=of_source, limit=10)
+        home.waiting([*flagged, *pending], counts["flagged"] + counts["to_review"])
         st.space("small")
         home.recent(conversations)

@@ -1,4 +1,4 @@
-"""Edit a finding on screen: title, sentence and check, with what a change would do said before it is saved.
+"""Edit a finding on screen, with what a change would do said before it is saved.
 
 The form carries the row version it was filled from; the service refuses a stale one. A new check is counted on the newest data
 before it is kept. Must never: save without a click.
@@ -6,18 +6,20 @@ before it is kept. Must never: save without a click.
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
-from components import figures, problems, session
+from components import finding_form, problems, session
 from components.problems import careful
 from components.safe import plain
 from components.sql_text import pretty
 from lexsi_ds.application import Application
 from lexsi_ds.errors import LexsiError
 from lexsi_ds.services.access import Actor
-from lexsi_ds.services.finding import Finding
+from lexsi_ds.services.finding import Band, Finding
 
-FIELDS = ("title", "statement", "check")
+_LABELS = {"title": "Title", "statement": "Sentence", "columns": "Columns", "depends_on": "Depends on"}
 
 
 def is_open(finding: Finding) -> bool:
@@ -43,88 +45,114 @@ def button(finding: Finding) -> None:
 @careful
 def _begin(finding: Finding) -> None:
     session.held().editing_finding = (finding.id, finding.row_version)
-    values = (finding.title, finding.statement, pretty(finding.check_sql) if finding.check_sql else "")
-    for name, value in zip(FIELDS, values, strict=True):
-        session.put(session.wkey("edit", finding.id, name), value)
+    band = finding.band
+    finding_form.set_fields(session.wkey("edit", finding.id), {
+        "title": finding.title, "statement": finding.statement, "columns": list(finding.columns),
+        "depends": list(finding.depends_on), "kind": "band" if band else "sql" if finding.check_sql else "none",
+        "check": pretty(finding.check_sql) if finding.check_sql else "",
+        "metric": band.metric_sql if band else "", "low": band.low if band else None, "high": band.high if band else None,
+        "strict": bool(band and band.strict), "percent": bool(band and band.percent),
+    })
 
 
 def form(app: Application, actor: Actor, finding: Finding) -> None:
-    """The three fields, what would change, and Save."""
-    title = st.text_input("Title", key=session.wkey("edit", finding.id, "title"), max_chars=120)
-    statement = st.text_area("Sentence", key=session.wkey("edit", finding.id, "statement"), max_chars=500, height=90)
-    check = st.text_area(
-        "Check, one SELECT that returns the rows that violate the sentence; the table is called dataset",
-        key=session.wkey("edit", finding.id, "check"),
-        height=150,
-    )
-    changes = changed(finding, str(title or ""), str(statement or ""), str(check or ""))
-    _what_changes(app, finding, changes)
+    """The fields, what would change, and Save."""
+    key = session.wkey("edit", finding.id)
+    try:
+        table = app.catalog.table(finding.dataset_id)
+    except LexsiError as error:
+        st.error(problems.sentence(error), icon=":material/error:")
+        st.button("Cancel", key=session.wkey(key, "cancel"), type="tertiary", on_click=_cancel)
+        return
+    title, statement = finding_form.texts(key)
+    columns, depends = finding_form.about(app, actor, key, table, finding.id)
+    kind, check, band, whole = finding_form.kind(key), "", None, True
+    if kind == "sql":
+        check = finding_form.sql_field(key)
+    elif kind == "band":
+        band = _band(app, key, table, finding)
+        whole = band is not None
+    changes = changed(finding, title, statement, check, columns=columns, depends=depends, kind=kind, band=band)
+    _what_changes(app, actor, finding, table, changes)
     with st.container(horizontal=True, gap="small"):
         st.button(
             "Save",
-            key=session.wkey("edit", finding.id, "save"),
+            key=session.wkey(key, "save"),
             type="primary",
             icon=":material/check:",
-            disabled=not changes,
+            disabled=not changes or not whole,
             on_click=_save,
-            args=(app, actor, finding),
+            args=(app, actor, finding, changes),
         )
-        st.button("Cancel", key=session.wkey("edit", finding.id, "cancel"), type="tertiary", on_click=_cancel)
+        st.button("Cancel", key=session.wkey(key, "cancel"), type="tertiary", on_click=_cancel)
 
 
-def changed(finding: Finding, title: str, statement: str, check: str) -> dict[str, str | None]:
+def _band(app: Application, key: str, table: Any, finding: Finding) -> Band | None:
+    """A band's own SELECT where there is one, else the figure by point and click."""
+    if finding.band is None:
+        made = finding_form.metric(key, table)
+        return None if made is None else finding_form.band(app, key, table, made[0], percent=made[1])
+    sql = st.text_area("The figure: one SELECT that gives value and n", key=session.wkey(key, "metric"), height=120)
+    percent = st.checkbox("It is a share, shown in percent", key=session.wkey(key, "percent"))
+    return finding_form.band(app, key, table, str(sql or ""), percent=percent)
+
+
+def changed(
+    finding: Finding, title: str, statement: str, check: str, *, columns: tuple[str, ...] = (),
+    depends: tuple[str, ...] = (), kind: str = "sql", band: Band | None = None,
+) -> dict[str, Any]:
     """The fields that differ from the finding, by the names that the service takes."""
-    made: dict[str, str | None] = {}
-    if title.strip() != finding.title:
-        made["title"] = title.strip()
-    if statement.strip() != finding.statement:
-        made["statement"] = statement.strip()
-    same = ("", finding.check_sql or "", pretty(finding.check_sql) if finding.check_sql else "")
-    if check.strip() not in same[1:]:
-        made["check_sql"] = check.strip() or None
+    made: dict[str, Any] = {}
+    for name, value in (("title", title), ("statement", statement), ("columns", columns), ("depends_on", depends)):
+        if value != getattr(finding, name):
+            made[name] = value
+    if kind == "band":
+        if band is not None and band != finding.band:
+            made["band"] = band
+    elif kind == "none" or not check:
+        if finding.check_sql is not None:
+            made["check_sql"] = None
+    elif check not in (finding.check_sql, pretty(finding.check_sql) if finding.check_sql else None) or finding.band is not None:
+        made["check_sql"] = check
     return made
 
 
-def _what_changes(app: Application, finding: Finding, changes: dict[str, str | None]) -> None:
+def _what_changes(app: Application, actor: Actor, finding: Finding, table: Any, changes: dict[str, Any]) -> None:
     if not changes:
         st.caption("Nothing is changed yet.")
         return
     with st.container(border=True, gap="xxsmall"):
-        for name, label in (("title", "Title"), ("statement", "Sentence")):
+        titles = app.findings.titles(actor, {*finding.depends_on, *changes.get("depends_on", ())})
+        for name, label in _LABELS.items():
             if name in changes:
-                st.text(f"{label} before: {getattr(finding, name)}")
-                st.text(f"{label} after: {changes[name]}")
-        if "check_sql" in changes:
-            _tried(app, finding, changes["check_sql"])
+                st.text(f"{label} before: {_worded(getattr(finding, name), titles)}")
+                st.text(f"{label} after: {_worded(changes[name], titles)}")
+        if changes.get("check_sql"):
+            before = finding.last_check.failure_count if finding.last_check else None
+            finding_form.tried(app, table, changes["check_sql"], before)
+        elif "check_sql" in changes:
+            st.markdown("Check: taken away. A person vouches for the sentence.")
+        if "band" in changes:
+            was = finding.band.bounds if finding.band else "no band"
+            st.markdown(f"Band: {plain(changes['band'].bounds)} :gray[{plain(was)} before]")
         if set(changes) == {"title"}:
             st.caption("A new title alone leaves the review as it is.")
         else:
             st.caption("It goes back to review, and its check runs once.")
 
 
-def _tried(app: Application, finding: Finding, sql: str | None) -> None:
-    """How many rows violate the new check on the newest data; only their number is read."""
-    if sql is None:
-        st.markdown("Check: taken away. A person vouches for the sentence.")
-        return
-    before = finding.last_check.failure_count if finding.last_check else None
-    was = f" :gray[{figures.counted(before, 'row')} before]" if before is not None else ""
-    try:
-        result = app.sql.run_on_table(app.catalog.table(finding.dataset_id), sql)
-        result.path.unlink(missing_ok=True)
-        st.markdown(f"Check: **{figures.counted(result.row_count, 'row')}** would violate it now.{was}")
-    except LexsiError as error:
-        st.error(problems.sentence(error), icon=":material/error:")
+def _worded(value: Any, titles: dict[str, str]) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(titles.get(str(v), str(v)) for v in value) or "none"
+    return str(value)
 
 
 @careful
-def _save(app: Application, actor: Actor, finding: Finding) -> None:
+def _save(app: Application, actor: Actor, finding: Finding, changes: dict[str, Any]) -> None:
     editing = session.held().editing_finding
     if editing is None or editing[0] != finding.id:
         return
-    texts = [str(session.read(session.wkey("edit", finding.id, name)) or "") for name in FIELDS]
-    changes = changed(finding, *texts)
-    edited = app.findings.edit(actor, finding.id, editing[1], via="ui", **changes)  # type: ignore[arg-type]
+    edited = app.findings.edit(actor, finding.id, editing[1], via="ui", **changes)
     session.held().editing_finding = None
     session.put(session.SEGMENT, edited.segment)
     session.notify("success", f"Saved: {plain(edited.title)}")

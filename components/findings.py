@@ -6,13 +6,12 @@ untrusted: it is drawn letter by letter.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
-from components import figures, finding_edit, session, tables
+from components import figures, finding_edit, finding_history, session, tables
 from components.problems import careful
 from components.safe import plain
 from components.sql_text import show_sql
@@ -33,17 +32,6 @@ _VERDICT_BADGES = {
     "violated": (":material/cancel:", "red", "Violated"),
     "error": (":material/error:", "red", "Check failed to run"),
     "unchecked": (":material/help:", "gray", "No check"),
-}
-ACTIONS = {
-    "proposed": "proposed it",
-    "accepted": "accepted it",
-    "rejected": "rejected it",
-    "undone": "took the decision back",
-    "edited": "edited it",
-    "retitled": "gave it another title",
-    "retired": "retired it",
-    "restored": "restored it",
-    "checked": "ran the check",
 }
 
 
@@ -219,12 +207,11 @@ def card(app: Application, actor: Actor, finding: Finding, ids: Sequence[str]) -
         st.text(finding.statement)
         st.markdown(verdict_line(finding))
         if finding.flag is not None:
-            st.warning(
-                f"{plain(finding.flag.message, 500)} Since {figures.ago(finding.flag.since)}.", icon=":material/flag:"
-            )
+            _flag(app, actor, finding)
+        if finding.suggested is not None:
+            _suggestion(finding)
         actions(app, actor, finding, ids)
-        if finding.review_note:
-            st.caption(f":material/sticky_note_2: {plain(finding.review_note, 500)}")
+        _reviewer(finding)
         st.text_input(
             "Note on the decision",
             key=session.wkey("finding", finding.id, "note"),
@@ -235,26 +222,72 @@ def card(app: Application, actor: Actor, finding: Finding, ids: Sequence[str]) -
     _evidence(app, actor, finding)
 
 
+def _flag(app: Application, actor: Actor, finding: Finding) -> None:
+    """Why it wants another look, and what was and what is, side by side."""
+    flag = finding.flag
+    assert flag is not None, "drawn for flagged findings alone"
+    st.warning(f"{plain(flag.message, 500)} Since {figures.ago(flag.since)}.", icon=":material/flag:")
+    if flag.before or flag.now:
+        left, right = st.columns(2, gap="small")
+        left.metric("When it was accepted", plain(flag.before), border=True)
+        right.metric("When it was flagged", plain(flag.now), border=True)
+    if flag.finding_id is not None:
+        st.button(
+            "Open what it depends on", key=session.wkey("finding", finding.id, "cause"), type="tertiary",
+            icon=":material/arrow_forward:", on_click=follow, args=(app, actor, flag.finding_id),
+        )
+
+
+def _suggestion(finding: Finding) -> None:
+    said = finding.suggested
+    assert said is not None, "drawn where there is one"
+    door = "The chat" if said.via == "chat" else plain(said.via)
+    note = f"  \n{plain(said.note, 500)}" if said.note else ""
+    st.info(
+        f"{door} suggests that it is **{said.decision}**, {figures.ago(said.at)}. It is yours to decide.{note}",
+        icon=":material/smart_toy:",
+    )
+
+
+def _reviewer(finding: Finding) -> None:
+    if finding.reviewed_at is None:
+        return
+    door = {"ui": "on this page", "chat": "in the chat"}.get(finding.reviewed_via or "ui", f"through {finding.reviewed_via}")
+    line = f"{finding.review.capitalize()} by {finding.reviewed_by_name}, {figures.ago(finding.reviewed_at)}, {door}"
+    st.caption(f":material/verified_user: {plain(line)}")
+    if finding.review_note:
+        st.caption(f":material/sticky_note_2: {plain(finding.review_note, 500)}")
+
+
 def _failing_rows(app: Application, actor: Actor, finding: Finding, failures: int) -> None:
     try:
         rows = app.findings.failing_rows(actor, finding.id, 20)
     except LexsiError as error:
         st.caption(f"{figures.count(failures)} rows violate it; they could not be shown: {plain(error.what)}")
         return
-    st.caption(tables.count_line(len(rows), failures))
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.caption(tables.count_line(len(rows), failures), width="content")
+        tables.csv_button(
+            "Download all", "violating_rows.csv", _violating(app, actor, finding),
+            session.wkey("finding", finding.id, "download"),
+        )
     tables.show(rows, key=session.wkey("finding", finding.id, "rows"), alt="Rows that violate the finding")
 
 
 def _evidence(app: Application, actor: Actor, finding: Finding) -> None:
     with st.container(border=True, gap="small"):
-        tables.card_head("Rows that violate it")
+        tables.card_head("What the check found")
         failures = finding.last_check.failure_count if finding.last_check else None
+        if finding.band is not None and finding.last_check is not None:
+            band = finding.band
+            seen = plain(band.seen(finding.last_check.observed))
+            st.markdown(f"Observed **{seen}** :gray[the band is {plain(band.bounds)}]")
         if finding.verdict == "error" and finding.last_check:
             st.text(finding.last_check.error or "The check did not run.")
-        elif failures:
+        elif failures and finding.band is None:
             _failing_rows(app, actor, finding, failures)
-        else:
-            st.caption("None." if finding.check_sql else "This finding has no check: a person vouches for it.")
+        elif finding.band is None:
+            st.caption("No row violates it." if finding.check_sql else "This finding has no check: a person vouches for it.")
         if finding.check_sql:
             st.caption("The check: one SELECT that returns the rows that violate the sentence; none means it holds.")
             show_sql(finding.check_sql)
@@ -266,24 +299,49 @@ def _evidence(app: Application, actor: Actor, finding: Finding) -> None:
                 on_click=check_again,
                 args=(app, actor, finding.id),
             )
-        if finding.columns:
-            st.caption("Columns: " + ", ".join(plain(c) for c in finding.columns))
+    _about(app, actor, finding)
     with st.container(border=True, gap="small"):
         tables.card_head("History")
-        _history(app, actor, finding)
+        finding_history.draw(app, actor, finding)
 
 
-def _history(app: Application, actor: Actor, finding: Finding) -> None:
-    frame = pd.DataFrame(
-        [
-            {
-                "When": entry.at,
-                "Who": entry.person_name,
-                "What": ACTIONS.get(entry.action, entry.action.replace("_", " ")),
-                "Where": entry.via,
-                "Note": entry.note,
-            }
-            for entry in reversed(app.findings.history(actor, finding.id))
-        ]
-    )
-    tables.show(frame, key=session.wkey("finding", finding.id, "history"), alt="History of the finding")
+def _about(app: Application, actor: Actor, finding: Finding) -> None:
+    """Columns, and what it depends on or what depends on it, each one click away."""
+    below = app.findings.depending(actor, finding.id)
+    if not (finding.columns or finding.depends_on or below):
+        return
+    with st.container(border=True, gap="small"):
+        tables.card_head("What it is about")
+        if finding.columns:
+            st.caption("Columns: " + ", ".join(plain(c) for c in finding.columns))
+        titles = app.findings.titles(actor, finding.depends_on)
+        for label, linked in (
+            ("Depends on", [(i, titles.get(i, "A finding that is not there")) for i in finding.depends_on]),
+            ("What depends on it", [(f.id, f.title) for f in below]),
+        ):
+            if linked:
+                st.caption(label)
+            for other, title in linked:
+                st.button(
+                    plain(title, 100), key=session.wkey("finding", finding.id, label, other), type="tertiary",
+                    icon=":material/arrow_forward:", on_click=follow, args=(app, actor, other),
+                )
+
+
+@careful
+def follow(app: Application, actor: Actor, finding_id: str) -> None:
+    """Open another finding, in the segment it stands in."""
+    found = app.findings.get(actor, finding_id)
+    session.put(session.SEGMENT, found.segment)
+    session.held().finding_page = 0
+    go(finding_id)
+
+
+def _violating(app: Application, actor: Actor, finding: Finding) -> Callable[[], bytes]:
+    def made() -> bytes:
+        text, rows = app.findings.violating_csv(actor, finding.id)
+        version = f"{finding.dataset_id} version {finding.latest_version}"
+        app.audit.downloaded(actor, f"rows that violate {finding.id}", rows=rows, snapshot=version)
+        return text
+
+    return made

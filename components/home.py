@@ -117,14 +117,14 @@ def recent(conversations: Sequence[Any]) -> None:
             st.caption("None yet. What you ask is kept here.")
 
 
-def waiting(wanted: Sequence[Finding]) -> None:
+def waiting(wanted: Sequence[Finding], total: int) -> None:
     """Findings that want a look: flagged first."""
     st.subheader("Findings that want a look", anchor=False)
     with st.container(border=True, gap="small"):
         for finding in wanted[:4]:
             st.markdown(f"{findings.headline_text(finding)} {plain(finding.title, 120)}")
         if wanted:
-            label = f"Review {figures.counted(len(wanted), 'finding')}"
+            label = f"Review {figures.counted(total, 'finding')}"
             st.page_link(page("findings").path, label=label, icon=":material/arrow_forward:", icon_position="right")
         if not wanted:
             st.caption("None. Propose one from an answer in Chat.")

@@ -143,6 +143,18 @@ class Held:
     """What the settings dialog says of the last click in it."""
     last_decision: tuple[str, int] | None = None
     """Finding and version after the last decision: what Undo takes back."""
+    finding_page: int = 0
+    """The page of the list of findings, from 0."""
+    new_finding: bool = False
+    """The form of a new finding is open."""
+    bulk_outcomes: tuple[Any, ...] = ()
+    """What became of each finding that was judged together with others."""
+    bulk_round: int = 0
+    """Part of the key of the table to choose from: a new one has nothing chosen."""
+    file_outcomes: tuple[Any, ...] = ()
+    """What became of each finding of the file that was read last."""
+    finding_uploads: int = 0
+    """Part of the uploader's key of findings: a new one drops the bytes of the old."""
 
 
 def held() -> Held:
@@ -178,6 +190,7 @@ def forget_source() -> None:
     """Drop everything that belongs to one source, when another becomes active: no stale result under a new source."""
     mine = held()
     mine.conversation_id = mine.model_id = mine.finding_id = mine.proposing_run = mine.last_decision = mine.editing_finding = None
+    mine.finding_page, mine.new_finding, mine.bulk_outcomes, mine.file_outcomes = 0, False, (), ()
     mine.builder = mine.editing_task = None
     forget(
         PREVIEW_TABLE,

@@ -194,7 +194,21 @@ class FakeFindings:
         self.conflict = False
         self.edited: list[tuple[str, int, dict[str, Any]]] = []
 
-    def counts(self, actor: Any, source_id: str | None = None) -> dict[str, int]:
+    def page(self, actor: Any, *, offset: int = 0, limit: int = 25, segment: Any = None, source_id: Any = None,
+             search: Any = None, **_more: Any) -> tuple[tuple[Any, ...], int]:
+        found = self.list(actor, segment=segment, search=search)
+        return found[offset : offset + limit], len(found)
+
+    def titles(self, actor: Any, ids: Any) -> dict[str, str]:
+        return {f.id: f.title for f in self.rows if f.id in set(ids)}
+
+    def depending(self, actor: Any, finding_id: str) -> tuple[Any, ...]:
+        return ()
+
+    def of_dataset(self, actor: Any, dataset_id: str, **_more: Any) -> tuple[Any, ...]:
+        return tuple(self.rows)
+
+    def counts(self, actor: Any, source_id: str | None = None, **_more: Any) -> dict[str, int]:
         return {
             s: sum(f.segment == s for f in self.rows)
             for s in ("to_review", "flagged", "accepted", "rejected", "retired")
@@ -214,7 +228,8 @@ class FakeFindings:
         return found
 
     def history(self, actor: Any, finding_id: str) -> tuple[Any, ...]:
-        return (SimpleNamespace(at=datetime.now(UTC), person_name="You", action="proposed", via="agent", note=""),)
+        step = SimpleNamespace(at=datetime.now(UTC), person_name="You", action="proposed", via="agent", note="", before={}, after={})
+        return (step,)
 
     def failing_rows(self, actor: Any, finding_id: str, n: int = 20) -> pd.DataFrame:
         return fx.predictions_frame().head(12)[["loan_id", "amount", "status"]]
@@ -295,6 +310,13 @@ class FakeCatalog:
         if found is None:
             raise NotFound("There is no such source.")
         return found
+
+    def table(self, dataset_id: str) -> Any:
+        tables = [t for h in self.handles for t in h.tables]
+        return next((t for t in tables if t.dataset_id == dataset_id), tables[0])
+
+    def derived(self, actor: Any, source_id: str) -> list[Any]:
+        return []
 
     def rejected(self, actor: Any, source_id: str, table: str) -> tuple[int, Path | None]:
         return 0, None
