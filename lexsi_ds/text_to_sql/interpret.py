@@ -36,7 +36,10 @@ _DOCUMENT = re.compile(
     r"|uploaded (file|text|pdf|document)|annual report|contract text)\b",
     re.IGNORECASE,
 )
-_NO_DOCUMENTS = "That asks about a document. No documents are connected here, only tables, so nothing can be read from one."
+_NO_DOCUMENTS = (
+    "That asks about a document, and the tables do not hold it. No sentence of a document in the library answers it either; "
+    "documents are added on Connect data, tab Documents."
+)
 
 
 @dataclass(frozen=True)
