@@ -67,6 +67,7 @@ from lexsi_ds.services.review_rules import ReviewSettings
 from lexsi_ds.services.reviewed_facts import ReviewedFacts
 from lexsi_ds.services.semantics import Semantics
 from lexsi_ds.services.sharing import Sharing
+from lexsi_ds.services.surprises import Surprises
 from lexsi_ds.services.uploads import Uploads
 from lexsi_ds.services.versions import Refreshed, Versions
 from lexsi_ds.services.workspaces import Workspaces
@@ -136,6 +137,7 @@ class Application:
         self.packages = Packages(self.models, self.engine, self.catalog, self.sql, self.model_reports, settings.home)
         self.drafts = Drafts(self.catalog, self.findings, self.artifacts)
         self.background = Background()
+        self.surprises = Surprises(settings, self.store, self.pool, self.datasets, self.findings, self.background)
         self.model_work = ModelWork(self.background, self.training, self.scoring, self.backtests, self.uploads)
         self.connectors = Connectors(settings, self.store, self.pool, self.catalog)
         self.connectors.register_bucket = self.engine.platform.register_bucket if self.engine.platform else None

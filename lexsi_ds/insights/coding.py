@@ -38,12 +38,14 @@ class Coded:
 
     def __init__(self, con: duckdb.DuckDBPyConnection, source: str, dims: Sequence[Dimension]) -> None:
         self._con, self._source, self._dims = con, source, dims
+        self._measures: Sequence[Measure] = ()
         self.effects: list[Numbers] = []
         self.mean = 0.0
         self._rows = 0
 
     def load(self, measures: Sequence[Measure]) -> None:
         """Code every row once, for all measures."""
+        self._measures = measures
         joins, chosen = [], []
         for i, dim in enumerate(self._dims):
             code = dim.code
@@ -73,7 +75,7 @@ class Coded:
         return float(np.sqrt(((counts - expected) ** 2 / expected).sum() / (counts.sum() * smaller)))
 
     def take(self, number: int) -> int:
-        """Take up a measure: fit the additive effects of all dimensions together, and keep what they leave. Rows that have it."""
+        """Take up a measure: fit the additive effects of all other dimensions together, and keep what they leave. Rows that have it."""
         known = f"isfinite(y{number})"
         count = self._con.execute(f"SELECT count(*) FROM coded WHERE {known}").fetchone()
         assert count is not None
@@ -134,8 +136,9 @@ class Coded:
         ).fetchnumpy()
         y = np.asarray(sample[f"y{number}"], dtype=float)
         self.mean = float(y.mean())
-        starts = np.cumsum([0, *(dim.size for dim in self._dims)])
-        codes = [np.asarray(sample[f"d{i}"]).astype(int) + starts[i] for i in range(len(self._dims))]
+        its = [i for i, dim in enumerate(self._dims) if dim.column != self._measures[number].column]
+        starts = np.cumsum([0, *(self._dims[i].size for i in its)])
+        codes = [np.asarray(sample[f"d{i}"]).astype(int) + starts[place] for place, i in enumerate(its)]
         size = int(starts[-1])
         gram = np.zeros((size, size))
         for i, first in enumerate(codes):
@@ -145,7 +148,9 @@ class Coded:
         right = sum((np.bincount(c, weights=y - self.mean, minlength=size) for c in codes), np.zeros(size))
         ridge = 1e-6 * np.diag(np.maximum(np.diag(gram), 1.0))
         solved: Numbers = np.asarray(np.linalg.solve(gram + ridge, right), dtype=np.float64)
-        self.effects = [solved[starts[i] : starts[i + 1]] for i in range(len(self._dims))]
+        self.effects = [np.zeros(dim.size) for dim in self._dims]
+        for place, i in enumerate(its):
+            self.effects[i] = solved[starts[place] : starts[place + 1]]
 
 
 def _listed(values: Numbers) -> str:

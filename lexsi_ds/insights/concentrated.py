@@ -22,6 +22,8 @@ def family(scene: Scene) -> list[Tested]:
     rows, extreme, counted = scene.coded.extremes(SHARE)
     out = []
     for d, (n, k) in enumerate(counted):
+        if scene.dims[d].column == scene.measure.column:
+            continue
         for level in range(len(n)):
             told = scene.dims[d].sides[level].level != "missing"
             if told and scene.min_rows <= n[level] <= rows / 2:

@@ -98,9 +98,12 @@ def _dimension(con: duckdb.DuckDBPyConnection, source: str, column: Column, rows
     return "values of its type have no levels"
 
 
+def _whole(column: Column) -> bool:
+    return column.type.upper().removeprefix("U") in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+
+
 def _like_a_key(column: Column, rows: int) -> bool:
-    whole = column.type.upper().removeprefix("U") in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
-    return whole and column.distinct >= 0.95 * rows and rows > 20
+    return _whole(column) and column.distinct >= 0.95 * rows and rows > 20
 
 
 def _values(con: duckdb.DuckDBPyConnection, source: str, column: Column) -> Dimension:
@@ -138,7 +141,7 @@ def _ranges(con: duckdb.DuckDBPyConnection, source: str, column: Column, rows: i
     sides = []
     for low, high in zip([None, *edges], [*edges, None], strict=True):
         tests = [f"{name} >= {low!r}"] * (low is not None) + [f"{name} < {high!r}"] * (high is not None)
-        sides.append(Side(column=column.name, level=_range(low, high), condition=" AND ".join(tests)))
+        sides.append(Side(column=column.name, level=_range(low, high, whole=_whole(column)), condition=" AND ".join(tests)))
     whens = " ".join(f"WHEN {name} < {edge!r} THEN {i}" for i, edge in enumerate(edges))
     missing = "NULL"
     if column.nulls:
@@ -187,7 +190,10 @@ def _said(value: Any) -> str:
     return f"“{words}”" if words.strip() in ("", "missing", "any other value") else words
 
 
-def _range(low: float | None, high: float | None) -> str:
+def _range(low: float | None, high: float | None, *, whole: bool) -> str:
+    if whole and high is not None:
+        last = high - 1
+        return f"{_short(last)} or less" if low is None else _short(low) if low == last else f"{_short(low)} to {_short(last)}"
     if low is None:
         return f"below {_short(high or 0.0)}"
     return f"{_short(low)} or more" if high is None else f"{_short(low)} to below {_short(high)}"

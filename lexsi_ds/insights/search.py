@@ -37,17 +37,20 @@ def search(
 ) -> Search:
     """Find what is surprising about ``measures`` in the relation ``source`` (``rows`` rows)."""
     started = time.perf_counter()
-    measured = {m.column for m in measures}
-    dims, notes = dimensions(con, source, [c for c in columns if c.name not in measured], rows, max_dimensions)
+    own = measures[0].column if len(measures) == 1 else None
+    dims, notes = dimensions(con, source, [c for c in columns if c.name != own], rows, max_dimensions)
+    smallest = max(50, min(200, rows // 50))
+    if len(dims) < 2:
+        notes.append("Fewer than two columns have levels: there is nothing that two of them could do together.")
+        return _result((), 0, rows, dims, measures, smallest, notes, started)
     progress(0, 1, "Coding the columns")
     coded = Coded(con, source, dims)
     coded.load(measures)
     dims, twins = _without_twins(coded, dims)
-    notes += twins
     if twins:
+        notes += twins
         coded = Coded(con, source, dims)
         coded.load(measures)
-    smallest = max(50, min(200, rows // 50))
     found: list[tuple[Scene, Tested]] = []
     family: list[Tested] = []
     tables: dict[tuple[int, int, int], PairTable] = {}
@@ -58,7 +61,10 @@ def search(
         if scene.rows < 2 * smallest:
             notes.append(f"{measure.label} is known in {scene.rows:,} rows only: nothing was tested.")
             continue
+        own_dims = {i for i, dim in enumerate(dims) if dim.column == measure.column}
         for at, (a, b) in enumerate(pairs):
+            if own_dims & {a, b}:
+                continue
             tables[number, a, b] = table = coded.pair(a, b)
             family += _pair_family(scene, a, b, table)
             progress(number * len(pairs) + at, len(measures) * len(pairs), f"{dims[a].column} and {dims[b].column}")

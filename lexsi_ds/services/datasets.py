@@ -16,7 +16,7 @@ from lexsi_ds.data.sql import SqlRunner
 from lexsi_ds.errors import Ambiguous, BadInput, LexsiError, NotFound
 from lexsi_ds.ids import is_id
 from lexsi_ds.services import dataset_json as shape
-from lexsi_ds.services.access import Actor
+from lexsi_ds.services.access import Actor, Level
 from lexsi_ds.services.column_stats import ColumnStats
 from lexsi_ds.services.cursors import Cursors
 from lexsi_ds.services.dataset_json import Json
@@ -151,6 +151,14 @@ class Datasets:
             "a": {"id": row_a.id, "name": row_a.name}, "b": {"id": row_b.id, "name": row_b.name},
             "inBoth": both, "onlyInA": only_a, "onlyInB": only_b,
         }
+
+    def table(self, row: DatasetRow) -> Table:
+        """The newest version of a resolved dataset."""
+        return self._table(row)
+
+    def level(self, actor: Actor, dataset_id: str) -> Level | None:
+        """What the person may do to it; None for a dataset they cannot see."""
+        return self._sharing.of_dataset(actor, dataset_id)
 
     # -- texts -----------------------------------------------------------------------------------------------------
 
