@@ -50,7 +50,8 @@ def column_of(
     dated = any(c.family == "date" or set(split_name(c.name)) & _DATES for c in table.columns if c.name != column.name)
     bigger, smaller = ends_of(words, role, is_year=year and role == "measure", dated=dated, person=person)
     timed = role == "time" or (year and role == "measure")
-    said = _synonyms(label, words)
+    unit = cw.unit_of(column.name, words) if role == "measure" and not year else None
+    said = (*_synonyms(label, words), *cw.lasting(label, words, unit))
     return ColumnModel(
         table=table.name,
         name=column.name,
@@ -58,7 +59,7 @@ def column_of(
         role=role,
         synonyms=(*said, *_also(column.name, full, words)),
         verbs=cw.verbs_of(words, of_year=year) if timed else (),
-        unit=cw.unit_of(column.name, words) if role == "measure" and not year else None,
+        unit=unit,
         bigger=bigger,
         smaller=smaller,
         additive=_summable(words) and family == "number" and role == "measure",

@@ -106,6 +106,17 @@ def same_as(label: str, words: Sequence[str], singular_label: str) -> tuple[str,
     return tuple(dict.fromkeys(found))
 
 
+_SPANS = of_words("min h s ms days weeks months")
+_LASTS = of_words("time duration length age tenure minutes hours seconds days weeks months milliseconds experience")
+
+
+def lasting(label: str, words: Sequence[str], unit: str | None) -> tuple[str, ...]:
+    """A figure in a unit of time is also said with the word that its name leaves out: delivery time, of ``delivery_min``."""
+    if unit not in _SPANS or not words or set(words) & _LASTS:
+        return ()
+    return (f"{label} time", f"{label} duration")
+
+
 _DONE = of_words("built sold bought born made sent held lost found won left begun")
 
 

@@ -18,14 +18,14 @@ _SHORT = {
     "mbps": "Mbit/s", "hp": "hp", "bhp": "hp", "musd": "million USD", "meur": "million EUR", "mio": "million", "mln": "million",
     "mn": "million", "bn": "billion", "hpa": "hPa", "db": "dB", "rpm": "rpm", "kcal": "kcal", "lux": "lx",
     "mg": "mg", "mcg": "µg", "ug": "µg", "gwh": "GWh", "twh": "TWh", "gw": "GW", "kt": "kt", "mgdl": "mg/dl",
-    "mmhg": "mmHg", "kva": "kVA",
+    "mmhg": "mmHg", "kva": "kVA", "teu": "TEU",
 }  # fmt: skip
 """Short words that are a unit wherever they end a name."""
 _FULL = {
     "percent": "%", "minutes": "min", "seconds": "s", "hours": "h", "days": "days", "months": "months", "years": "years",
     "weeks": "weeks", "meters": "m", "metres": "m", "miles": "miles", "kilometers": "km", "kilometres": "km",
     "kilograms": "kg", "grams": "g", "dollars": "USD", "euros": "EUR", "milliseconds": "ms", "millions": "million",
-    "thousands": "thousand", "bytes": "bytes",
+    "thousands": "thousand", "bytes": "bytes", "tons": "t", "tonnes": "t", "litres": "l", "liters": "l",
 }  # fmt: skip
 """Words that are a unit and also what the column may be called by itself."""
 _MONEY = of_words(
@@ -34,7 +34,8 @@ _MONEY = of_words(
 )
 _TIMES = of_words(
     "duration runtime time length delay wait waiting played flight travel response age tenure run session watch call trip ride cook"
-    " cooking prep preparation work idle uptime downtime stay overtime"
+    " cooking prep preparation work idle uptime downtime stay overtime delivery processing handling service turnaround commute"
+    " transit setup loading unloading repair training shift queue"
 )
 _LONG = of_words("height length width depth distance altitude elevation size diameter thickness radius perimeter span")
 _HEAVY = of_words("weight payload load mass tonnage cargo capacity")

@@ -8,7 +8,19 @@ from typing import Literal
 
 import pandas as pd
 
-from lexsi_ds.text_to_sql import counts_per, elapsed, faithful, followup, negations, turns, units
+from lexsi_ds.text_to_sql import (
+    counts_per,
+    elapsed,
+    faithful,
+    fanout,
+    followup,
+    negations,
+    orders,
+    spans,
+    turns,
+    units,
+    whose,
+)
 from lexsi_ds.text_to_sql.amounts import main_measure
 from lexsi_ds.text_to_sql.caveats import caveats_of
 from lexsi_ds.text_to_sql.doubt import NotUnderstood
@@ -29,10 +41,11 @@ def analytic(
 ) -> Analytic:
     """The query that answers a question. Raises NotUnderstood or Ambiguous."""
     tagged = tag(question, lexicon, names.handle.today)
-    tagged = glossed(replace(tagged, items=units.told_of_numbers(elapsed.soften(tagged.items))))
+    told = spans.told(whose.told(tagged.items, names.model), names.model)
+    tagged = glossed(replace(tagged, items=units.told_of_numbers(elapsed.soften(told))))
     if previous is not None:
         tagged = replace(tagged, items=turns.in_place(tagged.items))
-        settled = followup.reordered(tagged.items, names, lexicon.values, previous)
+        settled = orders.reordered(tagged.items, names, lexicon.values, previous)
         if settled is not None:
             return answer_of(settled, names, query, tagged.repairs)
     unknown = _strange(tagged)
@@ -52,6 +65,7 @@ def analytic(
     else:
         settled = resolve(draft, names, lexicon.values)
         counts_per.check_none(draft, settled.query, names, query)
+    fanout.check(settled.query, names.model)
     negations.check(tagged.items, settled.query)
     faithful.check(tagged.items, draft, settled.query)
     counts_per.check_fewest(settled.query, names, query)
@@ -132,7 +146,7 @@ def answer_of(
         chart=_chart(logical),
         ordered=settled.ordered,
         string_filters=_strings(logical, names),
-        caveats=(*spelt, *caveats),
+        caveats=(*spelt, *caveats, *fanout.caveats(logical, names.model)),
         suggestions=more,
         tables=tuple(dict.fromkeys((logical.table, *(j.table for j in logical.joins)))),
         logical=logical.model_dump(mode="json"),

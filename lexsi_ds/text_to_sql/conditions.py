@@ -105,16 +105,6 @@ def _predicates(r: Resolver, ask: FilterAsk) -> list[Predicate]:
     return [_compare(r, ask)]
 
 
-
-
-
-
-
-
-
-
-
-
 def _called(r: Resolver, ask: FilterAsk) -> Predicate:
     """Rows whose name holds a text."""
     table = r.model.table(r.base)
@@ -127,12 +117,6 @@ def _called(r: Resolver, ask: FilterAsk) -> Predicate:
     return Predicate(ref=tests[0].ref, test="any", any_of=tests, text=text)
 
 
-
-
-
-
-
-
 def _key(r: Resolver, ask: FilterAsk) -> Predicate:
     """ "loan 5314": the row of that key."""
     table = r.model.table(r.entity_table(ask.items[0]))
@@ -142,12 +126,6 @@ def _key(r: Resolver, ask: FilterAsk) -> Predicate:
     value = number_text(ask.numbers[0])
     r.note(ask.text, f"{table.name}.{table.key} = {value}")
     return Predicate(ref=ref, test="=", values=(value,), text=f"{table.label} {value}")
-
-
-
-
-
-
 
 
 def _compare(r: Resolver, ask: FilterAsk) -> Predicate:

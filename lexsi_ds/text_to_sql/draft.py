@@ -125,6 +125,8 @@ class OrderAsk:
     judged: Literal["worst", "best"] | None = None
     word: str = ""
     """The superlative: "longest"."""
+    start: int = -1
+    """Where the superlative stands in the question; -1 when that is not known."""
 
 
 @dataclass

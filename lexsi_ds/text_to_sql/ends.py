@@ -91,7 +91,8 @@ def _superlative(parser: Parser, i: int, *, descending: bool) -> int:
         return _superlative_behind(parser, i, descending=descending)
     counted = parser.kind(i) in ("most", "least")
     parser.draft.order.append(
-        OrderAsk(descending, parser.items[stop], fn or ("count" if counted else None), word=parser.items[i].words[-1])
+        OrderAsk(descending, parser.items[stop], fn or ("count" if counted else None), word=parser.items[i].words[-1],
+                 start=parser.items[i].start)
     )
     return stop + 1
 

@@ -9,6 +9,7 @@ from lexsi_ds.text_to_sql.draft import MeasureAsk
 from lexsi_ds.text_to_sql.logical import Fn
 from lexsi_ds.text_to_sql.rules import AGGREGATES, belongs_to
 from lexsi_ds.text_to_sql.tagger import Item
+from lexsi_ds.text_to_sql.value_clauses import values
 
 if TYPE_CHECKING:
     from lexsi_ds.text_to_sql.parser import Parser
@@ -78,6 +79,8 @@ def aggregate(parser: Parser, i: int) -> int:
         parser.draft.pending += fns
         parser.draft.counted = parser.items[stop]
         return i + 1
+    if kind != "count":
+        stop = _values_before(parser, stop)
     targets, stop = list_of(parser, stop, "column", "entity", "metric", "role", compounds=kind != "count")
     if not targets:
         asked = parser.items[i].text.casefold() == "how much"
@@ -87,6 +90,30 @@ def aggregate(parser: Parser, i: int) -> int:
         cue, start = parser.items[i].text, parser.items[i].start
         parser.draft.measures += [MeasureAsk(fn, target, of, distinct, cue=cue, start=start) for fn in fns]
     return stop
+
+
+def _values_before(parser: Parser, i: int) -> int:
+    """ "total unpaid fines", "total amount of open claims": what restricts the rows stands before their noun."""
+    stop = i
+    while parser.is_named(at := parser.skip(stop, "not"), "value", "segment"):
+        figure = at == stop and parser.is_named(at, "column") and not _is_yes(parser.items[at])
+        if figure or parser.is_named(at, "entity", "metric", "role"):
+            break
+        stop = at + 1
+    if stop == i or not parser.is_named(stop, "entity"):
+        return i
+    at = i
+    while at < stop:
+        after = values(parser, at)
+        if after == at:
+            return i
+        at = after
+    return at
+
+
+def _is_yes(item: Item) -> bool:
+    """Whether a name is a yes/no column's, which is no figure."""
+    return all(s.role == "flag" for s in item.of("column"))
 
 
 def _counts_named_value(parser: Parser, kind: str, i: int) -> bool:

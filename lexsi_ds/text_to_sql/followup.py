@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lexsi_ds.knowledge.values import ValueIndex
-from lexsi_ds.text_to_sql import conditions, kept, orders, turns, whole, windows_of
+from lexsi_ds.text_to_sql import conditions, kept, whole, windows_of
 from lexsi_ds.text_to_sql.amounts import main_measure
 from lexsi_ds.text_to_sql.doubt import NotUnderstood
 from lexsi_ds.text_to_sql.draft import Draft, GroupAsk, MeasureAsk
@@ -75,19 +75,6 @@ def is_followup(draft: Draft, items: tuple[Item, ...], *, pointing: bool = False
         return False
     said = [i for i in items if i.kind not in ("mark", "and", "about", "of", "be", "only", "too")]
     return leads or len(said) <= _FRAGMENT
-
-
-def reordered(items: tuple[Item, ...], names: Names, values: ValueIndex, previous: Analytic) -> Settled | None:
-    """The answer before in another order, or the ends of it, where a follow-up asks for that alone in its own words."""
-    before = Logical.model_validate(previous.logical) if previous.logical is not None else None
-    each = turns.of_each(items)
-    if before is None or before.outer or (each is None and before.measures):
-        return None
-    if each is not None:
-        work = resolver_on(Draft(), names, values, before)
-        return orders.of_each_group(work, before, each) if turns.dimension_meant(each.group, before) else None
-    wish = turns.wish_of(items)
-    return orders.of_list(resolver_on(Draft(), names, values, before), before, wish) if wish is not None else None
 
 
 def settle(draft: Draft, names: Names, values: ValueIndex, previous: Analytic, items: tuple[Item, ...]) -> Settled:

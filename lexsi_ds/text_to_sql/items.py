@@ -27,6 +27,10 @@ class Item:
     """Whether "a" or "any" stands before it."""
     theirs: bool = False
     """Whether "its" or "their" stands before it."""
+    owner: Item | None = None
+    """Whose it is, where that is said before it: "the copy's branch"."""
+    toward: str = ""
+    """ "from" or "to", where the data tells the two apart."""
 
     def of(self, *kinds: str) -> tuple[Sense, ...]:
         """Its senses of these kinds."""

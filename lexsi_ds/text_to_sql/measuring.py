@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lexsi_ds.knowledge.model import ColumnModel, TableModel
-from lexsi_ds.knowledge.words import singular
+from lexsi_ds.knowledge.model import ColumnModel
 from lexsi_ds.text_to_sql import (
-    amounts,
     bare,
     combined,
-    conditions,
+    counted,
     counts_per,
     day_tests,
     elapsed_of,
@@ -20,7 +18,8 @@ from lexsi_ds.text_to_sql import (
     rates,
     windows_of,
 )
-from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
+from lexsi_ds.text_to_sql.counted import count_rows as count_rows
+from lexsi_ds.text_to_sql.doubt import NotUnderstood
 from lexsi_ds.text_to_sql.draft import MeasureAsk
 from lexsi_ds.text_to_sql.lexicon import Sense
 from lexsi_ds.text_to_sql.logical import Dimension, Measure, Predicate, Ref
@@ -154,11 +153,6 @@ def _how_much(r: Resolver) -> MeasureAsk:
     return MeasureAsk("sum", replace(verb, senses=(Sense("column", r.base, size, role="measure"),)), cue="how much")
 
 
-def count_rows(r: Resolver) -> Measure:
-    table = r.model.table(r.base)
-    return Measure(fn="count", name=slug(table.plural), label=f"number of {table.plural}")
-
-
 def measures_of(r: Resolver, ask: MeasureAsk) -> list[Measure]:
     target = ask.target
     if ask.fn == "rate" and r.draft.share_measure is not None and target is not None and not target.of("metric"):
@@ -181,11 +175,11 @@ def measures_of(r: Resolver, ask: MeasureAsk) -> list[Measure]:
             return [rates.of_formula(r, ask, next(f for f in r.model.formulas if f.id == sense.value), target)]
         return [rates.of_metric(r, metric, target)]
     if ask.fn == "count":
-        return [_counted(r, ask, target)]
+        return [counted.measure(r, ask, target, of_column)]
     if target.of("entity") and not target.of("column"):
-        return [_of_entity(r, ask, target)]
+        return [counted.of_entity(r, ask, target, of_column)]
     column, ref = r.column_of(target, ask.of)
-    return [_of_column(r, ask, target, column, ref)]
+    return [of_column(r, ask, target, column, ref)]
 
 
 def _is_base_column(r: Resolver, item: Item) -> bool:
@@ -199,75 +193,17 @@ def _of_verb(r: Resolver, item: Item) -> Measure:
     if table.size is None:
         raise NotUnderstood((item.text,), f"it does not say which figure of {table.plural}")
     column = r.names.column(table.name, table.size)
-    return _of_column(r, MeasureAsk("sum", item, cue=item.text), item, column, r.scope.own(table.size))
+    return of_column(r, MeasureAsk("sum", item, cue=item.text), item, column, r.scope.own(table.size))
 
 
-def _counted(r: Resolver, ask: MeasureAsk, target: Item) -> Measure:
-    if target.of("entity", "role") and r.entity_table(target) == r.base:
-        if target.of("role"):
-            conditions.owner_role(r, target)
-        r.note(f"{ask.cue} {target.text}".strip(), f"count(*) of {r.base}")
-        return count_rows(r)
-    if target.of("entity"):
-        table = r.model.table(r.entity_table(target))
-        if table.key is None:
-            raise NotUnderstood((target.text,), f"nothing tells one {table.label} from another")
-        ref = r.scope.ref(table.name, table.key, target, of=ask.of)
-        r.note(target.text, f"count of different {table.name}.{table.key}")
-        label = f"number of different {table.plural}"
-        return Measure(
-            fn="count_distinct",
-            name=slug(f"different {table.plural}"),
-            label=f"number of different {table.plural}",
-            ref=ref,
-        )
-    column, ref = r.column_of(target, ask.of)
-    head = column.label.split()[0] if column.label else ""
-    if column.role == "measure" and column.additive and (head == "number" or head.endswith("s")):
-        return _of_column(r, MeasureAsk("sum", target, ask.of, cue=ask.cue), target, column, ref)
-    if column.role not in ("category", "text", "link", "key"):
-        raise NotUnderstood((target.text,), f"{column.label} is a figure, not something to count")
-    r.note(target.text, f"count of different {column.table}.{column.name}")
-    label = f"number of different values of {column.label}"
-    return Measure(fn="count_distinct", name=slug(f"different {column.label}"), label=label, ref=ref)
-
-
-def _of_entity(r: Resolver, ask: MeasureAsk, target: Item) -> Measure:
-    """ "total loans": the number or the amount? Asked, unless the table has no measure that could be meant."""
-    table = r.model.table(r.entity_table(target))
-    worded = _figure_in_cue(r, ask, table)
-    if worded is not None:
-        return _of_column(r, ask, target, worded, r.scope.ref(table.name, worded.name, target))
-    if ask.fn != "sum":
-        timed = any(g.grain for g in r.draft.groups)
-        size = amounts.own_size(r.model, table)
-        if size is None or table.name != r.base or timed or singular(target.words[-1]) != target.words[-1]:
-            raise NotUnderstood((ask.cue, target.text), f"it does not say of which figure of {table.plural}")
-        return _of_column(r, ask, target, r.names.column(table.name, size), r.scope.own(size))
-    size = amounts.own_size(r.model, table)
-    if size is None:
-        r.note(f"{ask.cue} {target.text}", f"count(*) of {table.name}")
-        return count_rows(r)
-    column = r.names.column(table.name, size)
-    said = column.label if table.label in column.label else f"{table.label} {column.label}"
-    raise Ambiguous(
-        target, (f"number of {table.plural}", said), f"total {target.text} can be their number or their {column.label}"
-    )
-
-
-def _figure_in_cue(r: Resolver, ask: MeasureAsk, table: TableModel) -> ColumnModel | None:
-    """ "total amount of orders": the figure stands among the function words."""
-    said = {w for w in ask.cue.casefold().split() if w in ("amount", "value", "price", "cost", "quantity")}
-    found = [c for c in r.model.of_table(table.name) if c.role == "measure" and said & set(c.label.split())]
-    return found[0] if len(found) == 1 else None
-
-
-def _of_column(r: Resolver, ask: MeasureAsk, target: Item, column: ColumnModel, ref: Ref) -> Measure:
+def of_column(r: Resolver, ask: MeasureAsk, target: Item, column: ColumnModel, ref: Ref) -> Measure:
     family = r.names.family(column.table, column.name)
     numeric = family == "number" or column.stored == "number_text"
     ends = ask.fn in ("minimum", "maximum")
     if not (numeric or (ends and column.role == "time")) or column.role in ("key", "link"):
         raise NotUnderstood((ask.cue or ask.fn, target.text), f"{column.label} is not a figure to take the {ask.fn} of")
+    if column.role == "flag" and ask.fn not in ("count", "count_distinct"):
+        raise NotUnderstood((ask.cue or ask.fn, target.text), f"{column.label} is a yes or no and no figure")
     _check_meaning(r, ask, column)
     r.note(f"{ask.cue} {target.text}".strip(), f"{ask.fn} of {column.table}.{column.name}")
     label = measure_label(ask.fn, column.label)
@@ -294,18 +230,6 @@ def _check_meaning(r: Resolver, ask: MeasureAsk, column: ColumnModel) -> None:
     if table.flows and not column.additive and owners and ask.fn in ("sum", "average", "median"):
         owner = r.model.table(sorted(owners)[0])
         raise NotUnderstood((ask.cue or ask.fn, column.label), f"it is known per {table.label}, not per {owner.label}")
-
-
-
-
-
-
-
-
-
-
-
-
 
 
 def _unlike(measures: list[Measure]) -> list[Measure]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from lexsi_ds.text_to_sql.resolver import Resolver
 
 
+_MOST_FIGURES = 4
+"""Most figures that are offered where a superlative names none."""
 _AMOUNTS = frozenset({"amount", "total", "value", "sum"})
 _SIZES = frozenset({"largest", "biggest", "highest", "greatest", "smallest", "lowest"})
 """Superlatives that mean a table's own size, where it has one."""
@@ -29,6 +31,13 @@ _TIMES = frozenset({"latest", "newest", "recent", "last", "earliest", "first", "
 """Superlatives that mean a table's own date."""
 
 
+def _ask_by_which(ask: OrderAsk, target: Item, labels: list[str], end: str) -> None:
+    """ "oldest turbine", of several dates: each as a question of its own."""
+    if ask.start < 0 or len(labels) < 2:
+        return
+    whole = Item("whole", f"{ask.word} {target.text}", start=ask.start, end=target.end)
+    choices = tuple(f"{target.text} with the {end} {label}" for label in labels)
+    raise Ambiguous(whole, choices, f"{ask.word} can be told by several of their columns")
 
 
 def order_groups(
@@ -277,6 +286,7 @@ def row_column(r: Resolver, ask: OrderAsk, columns: list[Item]) -> tuple[ColumnM
             ]
             if len(dated) > 1 and not r.draft.verbs:
                 if not _is_when_it_happened(r.names.column(table.name, table.time), table):
+                    _ask_by_which(ask, target, dated, "latest" if ask.descending else "earliest")
                     raise NotUnderstood((ask.word,), f"{table.plural} have several dates: {', '.join(dated)}")
                 r.scope.said.append(f"by {r.names.column(table.name, table.time).label}")
             return _own(r, table.time)
@@ -285,4 +295,8 @@ def row_column(r: Resolver, ask: OrderAsk, columns: list[Item]) -> tuple[ColumnM
         amount = only_amount(r.model, r.base)
         if ask.word in _SIZES and amount is not None and set(amount.label.split()) & _AMOUNTS:
             return _own(r, amount.name)
+        open_ones = [c for c in r.model.of_table(r.base) if c.role == "measure" and not c.masked]
+        figures = [c.label for c in open_ones if "year" not in c.label.split()]
+        if ask.word in _SIZES and len(figures) <= _MOST_FIGURES:
+            _ask_by_which(ask, target, figures, "highest" if ask.descending else "lowest")
     raise NotUnderstood((target.text if target else "top",), f"it does not say by what to order {table.plural}")

@@ -7,16 +7,32 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lexsi_ds.knowledge.values import ValueIndex
 from lexsi_ds.text_to_sql.amounts import main_measure
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
-from lexsi_ds.text_to_sql.draft import OrderAsk
+from lexsi_ds.text_to_sql.draft import Draft, OrderAsk
 from lexsi_ds.text_to_sql.lexicon import Sense
 from lexsi_ds.text_to_sql.logical import Dimension, Logical, Order
 from lexsi_ds.text_to_sql.ordering import row_column, slug_of
-from lexsi_ds.text_to_sql.resolver import Resolver, Settled
+from lexsi_ds.text_to_sql.reading import Analytic
+from lexsi_ds.text_to_sql.resolver import Resolver, Settled, resolver_on
+from lexsi_ds.text_to_sql.sqltext import Names
 from lexsi_ds.text_to_sql.tagger import Item
-from lexsi_ds.text_to_sql.turns import OfEach, Wish, dimension_meant
+from lexsi_ds.text_to_sql.turns import OfEach, Wish, dimension_meant, of_each, wish_of
 from lexsi_ds.text_to_sql.whole import named_groups
+
+
+def reordered(items: tuple[Item, ...], names: Names, values: ValueIndex, previous: Analytic) -> Settled | None:
+    """The answer before in another order, or the ends of it, where a follow-up asks for that alone in its own words."""
+    before = Logical.model_validate(previous.logical) if previous.logical is not None else None
+    each = of_each(items)
+    if before is None or before.outer or (each is None and before.measures):
+        return None
+    if each is not None:
+        work = resolver_on(Draft(), names, values, before)
+        return of_each_group(work, before, each) if dimension_meant(each.group, before) else None
+    wish = wish_of(items)
+    return of_list(resolver_on(Draft(), names, values, before), before, wish) if wish is not None else None
 
 
 def of_list(work: Resolver, before: Logical, wish: Wish) -> Settled:

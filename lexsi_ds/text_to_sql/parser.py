@@ -247,10 +247,6 @@ class Parser:
         return value_clauses.values(self, i)
 
 
-
-
-
-
     def continues(self, i: int, kinds: tuple[str, ...]) -> bool:
         return (
             self.is_named(i, *kinds)
@@ -259,14 +255,9 @@ class Parser:
         )
 
 
-
-
     def said(self) -> tuple[Item, ...]:
         """The items without the marks at the end."""
         items = self.items
         while items and items[-1].kind == "mark":
             items = items[:-1]
         return items
-
-
-

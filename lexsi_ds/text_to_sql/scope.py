@@ -6,6 +6,7 @@ Never joins a way that multiplies rows, and never picks between two routes witho
 from __future__ import annotations
 
 from lexsi_ds.knowledge.model import SemanticModel
+from lexsi_ds.text_to_sql import whose
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.joins import Hop, Route, routes
 from lexsi_ds.text_to_sql.lexicon import Sense
@@ -56,7 +57,10 @@ class Scope:
                 (item.text,), f"no way leads from one {self.model.table(self.base).label} to one {noun}"
             )
         several = len(routes(self.model, self.base, table)) > 1
-        if of is not None:
+        of = of or item.owner
+        if item.toward and (directed := whose.in_direction(found, item.toward)):
+            found = directed
+        elif of is not None:
             found = self._in_role(found, of, item)
         elif self._adopted:
             found = [r for r in found if self._is_there(r)] or found
@@ -64,6 +68,8 @@ class Scope:
         if len(nearest) > 1:
             owners = [self.model.table(r.hops[-1].table).label for r in nearest]
             choices = tuple(f"{owner}'s {item.text}" for owner in owners)
+            if len(set(choices)) < len(choices):  # one owner has two of them: the links' own names tell them apart
+                choices = tuple(f"{r.said[-1].rpartition(chr(39) + 's ')[2]} {item.text}" if r.said else item.text for r in nearest)
             raise Ambiguous(item, choices, f"it can be the {' or the '.join(choices)}")
         route = nearest[0]
         if (several or any(h.conditions for h in route.hops)) and route.said:

@@ -64,8 +64,16 @@ def _nearest(r: Resolver, start: str, end: str, item: Item) -> Route | None:
     if not found:
         return None
     nearest = [w for w in found if len(w.hops) == len(found[0].hops)]
+    owners = [w.hops[-1].table for w in nearest]
+    if item.owner is not None:
+        named = {s.table for s in item.owner.of("entity")}
+        nearest = [w for w in nearest if w.hops[-1].table in named] or nearest
     if len(nearest) > 1:
-        ways = tuple(w.said[-1] if w.said else w.hops[-1].table for w in nearest)
+        noun = item.text if item.owner is None else item.text.rpartition("'s ")[2]
+        apart = len(set(owners)) == len(owners) and start not in owners
+        ways = tuple(f"{r.model.table(o).label}'s {noun}" for o in owners) if apart else tuple(
+            w.said[-1] if w.said else w.hops[-1].table for w in nearest
+        )
         raise Ambiguous(item, ways, f"{item.text} can belong in several ways")
     if len(found) > 1 and nearest[0].said and nearest[0].said[-1] not in r.scope.said:
         r.scope.said.append(nearest[0].said[-1])
@@ -148,12 +156,6 @@ def _pairing(r: Resolver, table: str, item: Item) -> tuple[str, Route, Route] | 
     if len(best) > 1:
         raise Ambiguous(item, tuple(r.model.table(m).plural for _, m, *_ in best), f"{item.text} are tied in several ways")
     return best[0][1:]
-
-
-
-
-
-
 
 
 def versus(r: Resolver, ask: FilterAsk) -> Predicate:
@@ -254,5 +256,3 @@ def by_word(r: Resolver, comparative: str) -> ColumnModel | None:
     if not worded and table.size is not None:
         return r.names.column(table.name, table.size)
     return None if worded else only_amount(r.model, r.base)
-
-

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 
-from lexsi_ds.knowledge.words import allowed_edits, fold, nearest, phrase, singular, split_name
+from lexsi_ds.knowledge.words import allowed_edits, fold, nearest, of_words, phrase, singular, split_name
 from lexsi_ds.text_to_sql.cues import (
     CUE_WORDS,
     CUES,
@@ -33,6 +33,8 @@ from lexsi_ds.text_to_sql.tokens import Token, tokenise
 _SKIPPED = frozenset({"the", "a", "an", "our", "their", "its", "his", "her"})
 _LASTING = frozenset({"still", "currently", "now", "yet"})
 """Words that leave out what has ended, where rows have a day that they end on."""
+_SPELT_RIGHT = of_words("summer winter spring autumn weekend weekends morning evening night late early")
+"""Words of time that are near to others and no slip of the pen: summer, and summed."""
 _JOINERS = frozenset({"-", "/", "&", ".", "'", "’"})
 
 
@@ -51,7 +53,7 @@ def tag(
     repairs: dict[str, str] = {}
     for item in items:
         word = item.words[0] if item.words else ""
-        if item.kind == "unknown" and word.isalpha() and allowed_edits(word):
+        if item.kind == "unknown" and word.isalpha() and allowed_edits(word) and word not in _SPELT_RIGHT:
             near = nearest(word, known) or nearest(_lemma_of(tokens, word), known)
             if near is not None and not _inflected(word, near):
                 repairs[word] = near

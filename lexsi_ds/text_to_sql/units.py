@@ -51,6 +51,7 @@ def factor(said: str, kept: str) -> float | None:
     return None
 
 
+_COMPARES = frozenset({"more", "less", "at_least", "at_most", "than"})
 _MOMENTS = frozenset({"start", "begin", "beginning", "end", "open", "opening", "close", "closing", "arrival", "departure"})
 
 
@@ -58,7 +59,10 @@ def told_of_numbers(items: tuple[Item, ...]) -> tuple[Item, ...]:
     """A unit right behind a number is one, and not the hour that something starts at: "longer than 2 hours"."""
     out = list(items)
     for n, item in enumerate(items):
-        counted = n > 0 and items[n - 1].kind == "number" and item.kind == "sense" and len(item.words) == 1
+        one = item.kind == "stop" and item.words[0] in ("a", "an") and n > 0 and items[n - 1].kind in _COMPARES
+        if one and n + 1 < len(items) and is_measured(items[n + 1].text):
+            out[n] = replace(item, kind="number", value=1.0)
+        counted = n > 0 and out[n - 1].kind == "number" and item.kind == "sense" and len(item.words) == 1
         if counted and is_measured(item.words[0]) and all(_is_moment(s.label, s.column) for s in item.senses):
             out[n] = replace(item, kind="unknown", senses=())
     return tuple(out)
