@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PORT ?= 8501
 
-.PHONY: run test test-fast test-slow kills lint bench questions live-model mutations docs clean
+.PHONY: run test test-fast test-slow kills lint conformance bench questions live-model mutations docs clean
 
 $(VENV)/.run: requirements.txt
 	$(PYTHON) -m venv $(VENV)
@@ -23,6 +23,7 @@ run: $(VENV)/.run
 test: $(VENV)/.dev lint
 	scripts/need_chromium.sh
 	scripts/need_databases.sh
+	scripts/need_mcp_suites.sh
 	$(BIN)/python -m pytest -m "not slow" --cache-clear -n 2 --dist loadgroup --cov --cov-report=term:skip-covered --cov-fail-under=90 \
 	  || $(BIN)/python -m pytest -m "not slow" --lf --lfnf=none
 
@@ -41,6 +42,11 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
+
+# conformance: the public MCP conformance suite and the Inspector, against a server of our own; a sample runs in `make test`.
+conformance: $(VENV)/.dev
+	scripts/need_mcp_suites.sh
+	$(BIN)/python -m pytest tests/server/test_suites.py
 
 # 2,000 files with known truth and 2,000 damaged ones, and what share reads back equal.
 mutations: $(VENV)/.dev

@@ -21,6 +21,7 @@ from lexsi_ds.application import Application
 from lexsi_ds.jobs.runs import RunHandle
 from lexsi_ds.server.guard import Doors
 from lexsi_ds.server.identity import Identity, KeyActor
+from lexsi_ds.server.serve import config_of
 from lexsi_ds.server.web import web_app
 from lexsi_ds.services.access import ALL_RIGHTS, Actor
 from lexsi_ds.services.chats import AskContext, Chats
@@ -52,7 +53,7 @@ def serving(app: Application, *, token: str | None = None, keys: KeyActor = KEYS
     url = f"http://127.0.0.1:{listening.getsockname()[1]}"
     identity = Identity(app.person(), SecretStr(token) if token else None, keys, f"{url}/mcp", token is not None)
     built = web_app(app, identity, Doors.of("127.0.0.1", (), ()))
-    server = uvicorn.Server(uvicorn.Config(built, log_config=None, access_log=False, ws="none", timeout_graceful_shutdown=1))
+    server = uvicorn.Server(config_of(built))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     until(lambda: server.started)
