@@ -85,13 +85,14 @@ class ToolRouter:
         if name in _WORDS and name != "read_rows_to_score":
             return not stated and bool(_WORDS[name].search(self.question))
         if name == "read_rows_to_score":
-            return not stated and self._has_model and bool(_WORDS[name].search(self.question))
+            trained = self.ctx.cache.get("last_model_id") is not None or self._has_model
+            return not stated and trained and bool(_WORDS[name].search(self.question))
         if name in ("text_to_sql", "run_sql"):
             return self._kg_first(done) is False and not (name == "text_to_sql" and self._task_goes_on(done))
         if name in ("inspect_data", "query_kg", "sample_values"):
             return self._looks(name, done)
         if name == "train_tabular_model":
-            return stated or self._predicts
+            return True  # rows are kept under a label for this, and for nothing else
         if name == "predict":
             return self.ctx.cache.get("last_model_id") is not None or (self._has_model and self._predicts)
         if name == "explain_prediction":
