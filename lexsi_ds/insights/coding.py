@@ -75,7 +75,7 @@ class Coded:
         return float(np.sqrt(((counts - expected) ** 2 / expected).sum() / (counts.sum() * smaller)))
 
     def take(self, number: int) -> int:
-        """Take up a measure: fit the additive effects of all other dimensions together, and keep what they leave. Rows that have it."""
+        """Take up a measure: fit the additive effects of all other dimensions together, keep what they leave; rows that have it."""
         known = f"isfinite(y{number})"
         count = self._con.execute(f"SELECT count(*) FROM coded WHERE {known}").fetchone()
         assert count is not None
