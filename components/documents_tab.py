@@ -38,8 +38,8 @@ def draw(app: Application, actor: Actor, handle: DatasetHandle) -> None:
     """The library, and below it what it suggests for this source."""
     every = app.documents.list(actor)
     st.caption(
-        "Handbooks, data dictionaries, policies. One library for all your sources: answers may read a document and name it, and "
-        "what a dictionary says of this source's columns is offered below."
+        "Handbooks, data dictionaries, policies. One library for all sources of your workspace: answers may read a document and "
+        "name it, and what a dictionary says of this source's columns is offered below."
     )
     _adding(app, actor, every)
     if every:

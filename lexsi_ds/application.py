@@ -145,7 +145,7 @@ class Application:
             settings, self.sql, self.engine, self.models, self.explanations, self.connectors, relations=self.relations,
             datasets=self.datasets, semantics=self.semantics,
         )
-        self.documents = Documents(self.store, self.pool, settings)
+        self.documents = Documents(self.store, self.pool, settings, self._library_of)
         self.document_suggestions = DocumentSuggestions(
             self.store, self.documents, self.semantics, self.catalog, self.sql.frame
         )
@@ -183,6 +183,11 @@ class Application:
             return masked_names(self.catalog.handle(self.person(), source_id))
         except NotFound:
             return frozenset()
+
+    def _library_of(self, actor: Actor) -> str:
+        """Whose documents a person reads: those of the workspace that they work in, else their own."""
+        workspace = self.workspaces.active(actor)
+        return workspace.id if workspace is not None else actor.id
 
     def person(self) -> Actor:
         """Who is at the keyboard: one local person with all rights, until sign-in is configured."""

@@ -62,6 +62,7 @@ class DocumentSuggestions:
         self._rows, self._documents, self._semantics, self._catalog, self._sql = (
             DocumentRows(store), documents, semantics, catalog, read
         )
+        self._library = documents.library_of
         self._told: OrderedDict[Hashable, tuple[Entry, ...]] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -69,7 +70,7 @@ class DocumentSuggestions:
         """What waits for a person on a source; of two documents that speak of one place the first counts."""
         handle = self._catalog.handle(actor, source_id)
         model = self._semantics.view(actor, source_id).model
-        decided = self._rows.decisions(actor.id, source_id)
+        decided = self._rows.decisions(self._library(actor), source_id)
         told: dict[tuple[str, str, str], tuple[DocumentRecord, Entry]] = {}
         for document in self._documents.list(actor):
             for entry in self._entries(actor, document, handle):
@@ -94,7 +95,7 @@ class DocumentSuggestions:
 
         version = self._semantics.edit(actor, source_id, change, self._semantics.view(actor, source_id).version)
         for s in wanted:
-            self._rows.decide(actor.id, source_id, s.id, "accepted", actor.id)
+            self._rows.decide(self._library(actor), source_id, s.id, "accepted", actor.id)
         return version
 
     def set_aside(self, actor: Actor, source_id: str, ids: Sequence[str]) -> None:
@@ -102,19 +103,19 @@ class DocumentSuggestions:
         actor.need("datasets:write")
         for s in self.list(actor, source_id):
             if s.id in set(ids):
-                self._rows.decide(actor.id, source_id, s.id, "set_aside", actor.id)
+                self._rows.decide(self._library(actor), source_id, s.id, "set_aside", actor.id)
 
     def aside(self, actor: Actor, source_id: str) -> int:
         """How many were set aside."""
         actor.need("datasets:read")
-        return sum(decision == "set_aside" for decision in self._rows.decisions(actor.id, source_id).values())
+        return sum(decision == "set_aside" for decision in self._rows.decisions(self._library(actor), source_id).values())
 
     def offer_again(self, actor: Actor, source_id: str) -> int:
         """Offer what was set aside once more; returns how many."""
         actor.need("datasets:write")
-        again = [k for k, decision in self._rows.decisions(actor.id, source_id).items() if decision == "set_aside"]
+        again = [k for k, decision in self._rows.decisions(self._library(actor), source_id).items() if decision == "set_aside"]
         for key in again:
-            self._rows.decide(actor.id, source_id, key, None, actor.id)
+            self._rows.decide(self._library(actor), source_id, key, None, actor.id)
         return len(again)
 
     def _entries(self, actor: Actor, document: DocumentRecord, handle: DatasetHandle) -> tuple[Entry, ...]:

@@ -1,6 +1,7 @@
 """The library of documents: files whose text the agent may read, kept whole, searched by words, deleted for good.
 
-A library belongs to a workspace; while a person has none, it is their own. A file is read by a worker; here only its text is kept.
+A library belongs to a workspace: its members share it; a person without one has their own. A file is read by a worker; here only
+its text is kept.
 Must never: cut a text, give out one of another library, or take what a document says for an order.
 """
 
@@ -10,6 +11,7 @@ import hashlib
 import re
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
@@ -66,8 +68,11 @@ class _Shelved:
 class Documents:
     """Every read and write of documents. All methods raise Denied without the right, NotFound for what is not there."""
 
-    def __init__(self, store: Store, pool: Pool, settings: Settings) -> None:
+    def __init__(
+        self, store: Store, pool: Pool, settings: Settings, library_of: Callable[[Actor], str] = lambda actor: actor.id
+    ) -> None:
         self._rows, self._pool, self._settings = DocumentRows(store), pool, settings
+        self.library_of = library_of
         self._shelved: OrderedDict[tuple[str, ...], _Shelved] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -89,7 +94,7 @@ class Documents:
                 to_do="Split it, or raise LEXSI_DS_DOCUMENT_MB.",
             )
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        known = self._rows.list(_library(actor))
+        known = self._rows.list(self.library_of(actor))
         there = next((d for d in known if (d.shelf, d.path) == (where, clean)), None)
         if there is not None and there.sha256 == digest:
             return Added(there, "same")
@@ -97,7 +102,7 @@ class Documents:
             raise BadInput(f"The library is full: it holds {_MOST} documents.", where=clean, to_do="Delete some first.")
         made, text = self._text_of(path, clean, cancel, tell)
         document_id = new_id("doc")
-        self._rows.put(_library(actor), {
+        self._rows.put(self.library_of(actor), {
             "id": document_id, "shelf": where, "path": clean, "kind": made["kind"], "title": made["title"], "text": text,
             "chars": made["chars"], "bytes": size, "sha256": digest, "notes": made["notes"], "added_by": actor.id,
             "added_by_name": actor.name,
@@ -107,19 +112,19 @@ class Documents:
     def list(self, actor: Actor) -> tuple[DocumentRecord, ...]:
         """All documents, by shelf and name."""
         actor.need("datasets:read")
-        return self._rows.list(_library(actor))
+        return self._rows.list(self.library_of(actor))
 
     def get(self, actor: Actor, document_id: str) -> DocumentRecord:
         """One document, without its text."""
         actor.need("datasets:read")
-        found = self._rows.get(_library(actor), document_id) if is_id(document_id, "doc") else None
+        found = self._rows.get(self.library_of(actor), document_id) if is_id(document_id, "doc") else None
         if found is None:
             raise NotFound("There is no such document.", where=document_id[:60], to_do="Choose one of the list.")
         return found
 
     def text(self, actor: Actor, document_id: str) -> str:
         """The whole text of a document."""
-        return self._rows.text(_library(actor), self.get(actor, document_id).id) or ""
+        return self._rows.text(self.library_of(actor), self.get(actor, document_id).id) or ""
 
     def named(self, actor: Actor, shelf: str, path: str) -> DocumentRecord:
         """The document of a shelf and name, whatever their case. NotFound names the nearest ones."""
@@ -135,7 +140,7 @@ class Documents:
     def delete(self, actor: Actor, document_id: str) -> None:
         """Remove a document and its text."""
         actor.need("datasets:write")
-        self._rows.delete(_library(actor), self.get(actor, document_id).id)
+        self._rows.delete(self.library_of(actor), self.get(actor, document_id).id)
 
     def search(self, actor: Actor, text: str, most: int = 8) -> tuple[DocumentHit, ...]:
         """Passages that share words with ``text``, best first (BM25); none where none is shared."""
@@ -184,7 +189,7 @@ class Documents:
 
     def _read(self, actor: Actor) -> _Shelved:
         """The library cut into passages, made once for the documents it holds."""
-        documents, library = self.list(actor), _library(actor)
+        documents, library = self.list(actor), self.library_of(actor)
         key = (library, *(d.id for d in documents))
         with self._lock:
             if key in self._shelved:
@@ -229,10 +234,6 @@ def _defined(text: str) -> tuple[Definition, ...]:
 
 def _within(part: tuple[str, ...], whole: tuple[str, ...]) -> bool:
     return any(whole[i : i + len(part)] == part for i in range(len(whole) - len(part) + 1))
-
-
-def _library(actor: Actor) -> str:
-    return actor.id
 
 
 def _name(name: str) -> str:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from lexsi_ds.errors import BadInput, Denied, NotFound, WorkerFailed
-from lexsi_ds.services.access import Actor
+from lexsi_ds.jobs.pool import Pool
+from lexsi_ds.services.access import ALL_RIGHTS, Actor
 from lexsi_ds.services.documents import Documents, passages_of
+from lexsi_ds.services.workspaces import Workspaces
+from lexsi_ds.settings import Settings
+from lexsi_ds.store.db import Store
 from tests.documents.conftest import ADA, BEN, Put
 from tests.documents.files import pdf, word, word_bomb
 
@@ -138,3 +144,22 @@ def test_a_missing_document_is_told_with_near_names(library: Documents, put: Put
     assert library.named(ADA, "Library", "HANDBOOK.md").path == "handbook.md"
     with pytest.raises(NotFound, match=r"library/handbook\.md"):
         library.named(ADA, "library", "handbok.md")
+
+
+def test_members_of_a_workspace_share_its_library(store: Store, document_pool: Pool, tmp_path: Path) -> None:
+    workspaces = Workspaces(store)
+    shared = workspaces.create(ADA, "Risk")
+    workspaces.set_member(ADA, shared.id, "ben", "member")
+
+    def library_of(actor: Actor) -> str:
+        found = workspaces.active(actor)
+        return found.id if found is not None else actor.id
+
+    library = Documents(store, document_pool, Settings(home=tmp_path), library_of)
+    (tmp_path / "a.md").write_text("shared words here")
+    document = library.add(ADA, tmp_path / "a.md", "a.md").document
+    assert library.text(BEN, document.id) == "shared words here\n" and library.search(BEN, "shared words")
+    eve = Actor("eve", "Eve", ALL_RIGHTS)
+    assert library.list(eve) == ()
+    with pytest.raises(NotFound):
+        library.delete(eve, document.id)
