@@ -42,7 +42,8 @@ def _rows(
     figure = chart_spec.drawn(spec, head(artifact, MOST_POINTS) if spec.kind == "scatter" else frame, cards.mode())
     if figure:
         with st.container(border=True, gap="small"):
-            tables.card_head(str(meta.get("reading") or "Chart"))
+            own = (view.given or {}).get("kind") == "sql"
+            tables.card_head("Chart" if own else str(meta.get("reading") or "Chart"))
             cards.draw_chart(figure, session.wkey("chart", view.run_id))
             if note := chart_spec.left_out(spec, total):
                 st.caption(note)
