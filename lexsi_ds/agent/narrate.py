@@ -222,7 +222,7 @@ def _plain_text(value: Any) -> str:
 
 def _plain(value: Any) -> Any:
     if hasattr(value, "item") and not isinstance(value, (str, bytes)):
-        return value.item()
+        return value.item() if getattr(value, "size", 1) == 1 else ", ".join(map(str, value[:10]))
     return value
 
 
