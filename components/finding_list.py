@@ -84,9 +84,13 @@ def _first_page() -> None:
     session.held().finding_page = 0
 
 
-def segments(counts: dict[Any, int], opened: Finding | None) -> Segment:
-    """The segment to list. A link to a finding opens the segment it stands in."""
+def segments(
+    app: Application, actor: Actor, counts: dict[Any, int], opened: Finding | None, source_id: str | None
+) -> Segment:
+    """The segment to list. A link to a finding opens the segment and the page that it stands on."""
     if session.read(session.SEGMENT) is None or session.held().follow_link:
+        if opened is not None:
+            session.held().finding_page = app.findings.place(actor, opened, source_id) // PAGE
         first = next((s for s in SEGMENTS if counts.get(s)), "to_review")
         session.put(session.SEGMENT, opened.segment if opened else first)
         session.held().follow_link = False
@@ -152,7 +156,14 @@ def _picked() -> None:
 
 
 def steps(app_ids: Sequence[str], current: str | None, total: int) -> None:
-    """Next and previous, with their keys; and the pages, where there is more than one."""
+    """Next and previous, with their keys, where one finding is open; and the pages, where there is more than one."""
+    if current is not None:
+        _neighbours(app_ids, current)
+    if total > PAGE:
+        _pages(len(app_ids), total)
+
+
+def _neighbours(app_ids: Sequence[str], current: str) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for label, by, shortcut, icon in (
             ("Previous", -1, "k", "keyboard_arrow_up"),
@@ -169,8 +180,6 @@ def steps(app_ids: Sequence[str], current: str | None, total: int) -> None:
                 on_click=move,
                 args=(app_ids, current, by),
             )
-    if total > PAGE:
-        _pages(len(app_ids), total)
 
 
 def _pages(shown: int, total: int) -> None:

@@ -69,7 +69,7 @@ def verdict_line(finding: Finding) -> str:
     check = finding.last_check
     if check is None:
         return line
-    if check.failure_count is not None:
+    if check.failure_count is not None and finding.band is None:
         rows = figures.counted(check.failure_count, "row")
         line += f" {rows} {'violates' if check.failure_count == 1 else 'violate'} it"
         if check.vacuous:
@@ -162,7 +162,7 @@ def actions(app: Application, actor: Actor, finding: Finding, ids: Sequence[str]
             type="primary",
             icon=":material/check:",
             shortcut="a",
-            disabled=done or finding.review == "accepted",
+            disabled=done or (finding.review == "accepted" and finding.flag is None),
             on_click=decide,
             args=(app, actor, key, seen, "accepted", following),
         )
@@ -332,9 +332,8 @@ def _about(app: Application, actor: Actor, finding: Finding) -> None:
 def follow(app: Application, actor: Actor, finding_id: str) -> None:
     """Open another finding, in the segment it stands in."""
     found = app.findings.get(actor, finding_id)
-    session.put(session.SEGMENT, found.segment)
-    session.held().finding_page = 0
-    go(finding_id)
+    session.held().follow_link = True
+    go(found.id)
 
 
 def _violating(app: Application, actor: Actor, finding: Finding) -> Callable[[], bytes]:

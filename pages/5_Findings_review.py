@@ -46,7 +46,7 @@ with guarded("Findings review"):
         wanted = finding_list.narrowed(handle)
         narrowed = app.findings.counts(actor, source_id, **wanted.given()) if wanted.given() else counts
     with tools:
-        segment = finding_list.segments(narrowed, linked)
+        segment = finding_list.segments(app, actor, narrowed, linked, source_id)
         finding_new.button()
         finding_file.menu(app, actor, segment, source_id, wanted, narrowed[segment])
     listed, total = finding_list.listed(app, actor, segment, source_id, wanted)

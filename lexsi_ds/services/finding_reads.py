@@ -60,6 +60,12 @@ class FindingReads:
         found = self._rows.list(wanted, offset=max(0, offset), limit=limit)
         return tuple(map(Finding.of, found)), self._rows.count(wanted)
 
+    def place(self, actor: Actor, finding: Finding, source_id: str | None = None) -> int:
+        """How many findings stand before this one in the list of its segment."""
+        actor.need("findings:read")
+        wanted = self._wanted(actor, Wanted(segment=finding.segment, source_id=source_id))
+        return self._rows.count(wanted, newer_than=(finding.created_at, finding.id))
+
     def of_dataset(
         self, actor: Actor, dataset_id: str, *, review: Review | None = None, status: Status | None = None,
         verdict: Verdict | None = None, flagged: bool | None = None, column: str | None = None,

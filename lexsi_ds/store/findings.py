@@ -184,9 +184,12 @@ class FindingRows:
             rows = db.execute(query).all()
         return tuple(FindingRecord.model_validate(dict(row._mapping)) for row in rows)
 
-    def count(self, wanted: Wanted) -> int:
-        """How many a list holds."""
+    def count(self, wanted: Wanted, *, newer_than: tuple[datetime, str] | None = None) -> int:
+        """How many a list holds; only those that stand before one in it, if it is given."""
         query = sa.select(sa.func.count()).select_from(t.findings).where(*_conditions(wanted))
+        if newer_than is not None:
+            at, last = newer_than
+            query = query.where(sa.or_(_F.created_at > at, sa.and_(_F.created_at == at, _F.id > last)))
         with self._store.read() as db:
             return int(db.execute(query).scalar_one())
 

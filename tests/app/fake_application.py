@@ -199,6 +199,9 @@ class FakeFindings:
         found = self.list(actor, segment=segment, search=search)
         return found[offset : offset + limit], len(found)
 
+    def place(self, actor: Any, finding: Any, source_id: Any = None) -> int:
+        return 0
+
     def titles(self, actor: Any, ids: Any) -> dict[str, str]:
         return {f.id: f.title for f in self.rows if f.id in set(ids)}
 
@@ -228,7 +231,8 @@ class FakeFindings:
         return found
 
     def history(self, actor: Any, finding_id: str) -> tuple[Any, ...]:
-        step = SimpleNamespace(at=datetime.now(UTC), person_name="You", action="proposed", via="agent", note="", before={}, after={})
+        step = SimpleNamespace(at=datetime.now(UTC), person_name="You", action="proposed", via="agent", note="", before={},
+                               after={})
         return (step,)
 
     def failing_rows(self, actor: Any, finding_id: str, n: int = 20) -> pd.DataFrame:
