@@ -155,6 +155,7 @@ class Application:
         self.answering.documents = self.documents
         self.answering.scoring = self.scoring
         self.answering.activate = self.set_active_source
+        self.answering.reviewed_facts = self.reviewed_facts.text
         self.answering.review_of = self.review
         self.runs = RunRegistry(Runs(self.store), settings.home)
         self.chats = Chats(

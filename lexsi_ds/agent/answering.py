@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pandas as pd
@@ -69,6 +69,8 @@ class Answering:
     """Which language model each person works with."""
     activate: Callable[[Actor, str], None] | None = None
     """Makes a source the one that a person works on."""
+    reviewed_facts: Callable[[Actor, DatasetHandle], str] | None = None
+    """What people said and reviewed of a snapshot, as this person may see it."""
     review_of: Callable[[Actor], Review] | None = None
     """When a person wants to see a task before it trains."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -97,6 +99,11 @@ class Answering:
             while len(self._known) > _KEPT_SNAPSHOTS:
                 self._known.popitem(last=False)
         return made
+
+    def told(self, actor: Actor, handle: DatasetHandle) -> Knowledge:
+        """What is known of a snapshot, with what people said and reviewed of it up to now."""
+        known = self.knowledge(handle)
+        return known if self.reviewed_facts is None else replace(known, reviewed=self.reviewed_facts(actor, handle))
 
     def suggestions(self, handle: DatasetHandle) -> tuple[str, ...]:
         """Questions that a snapshot can answer, at most six."""
@@ -149,7 +156,7 @@ class Answering:
             run_id=run_id,
             sql=self.sql,
             engine=self.engine,
-            knowledge=self.knowledge(handle),
+            knowledge=self.told(actor, handle),
             folder=folder,
             actor=actor,
             models=self.models,
@@ -159,7 +166,7 @@ class Answering:
             connectors=self.connectors,
             documents=self.documents if uses_documents(self.settings) else None,
             document_tokens=self.settings.document_tokens,
-            learn=self.knowledge,
+            learn=lambda taken: self.told(actor, taken),
             activate=None if activate is None else lambda taken: activate(actor, taken.source_id),
             budget=self._budget(),
             session=session or SessionContext(),

@@ -76,6 +76,8 @@ class Knowledge:
     model: SemanticModel
     graph: KnowledgeGraph
     values: ValueIndex
+    reviewed: str = ""
+    """What people said and reviewed of it, for the prompts of this person's runs."""
 
 
 @dataclass

@@ -76,6 +76,8 @@ class PlanState:
     """No step is left: only an answer will be taken."""
     context: str = ""
     """The person's own hints (``--context``), quoted as data."""
+    reviewed: str = ""
+    """What people said and reviewed of the data set: descriptions, accepted findings with their reviewer, workspace notes."""
     answered: list[tuple[str, str]] = field(default_factory=list)
     """What was asked back in this run, and what the person answered."""
 

@@ -117,7 +117,9 @@ class _Run:
         self._ctx, self._emit, self._planner, self._tools = ctx, emit, loop.planner, loop.tools
         self._limits, self._meter = loop.limits, Meter(loop.limits, ctx.price)
         self._done = Done()
-        self._state = PlanState(question, dataset_summary(ctx), (), context=ctx.hints)
+        self._state = PlanState(
+            question, dataset_summary(ctx), (), context=ctx.hints, reviewed=ctx.knowledge.reviewed
+        )
         self._router = ToolRouter(question, ctx, whole=loop.whole)
         self._caller = Caller(ctx, emit, self._tools, self._state, loop.sink, self._done)
         self._removed = self._caller.removed
@@ -161,7 +163,7 @@ class _Run:
             self._caller.call(decision)
         else:
             self._caller.several(decision.calls, max(1, self._limits.max_tool_calls - self._caller.count))
-        self._state.dataset_summary = dataset_summary(self._ctx)
+        self._state.dataset_summary, self._state.reviewed = dataset_summary(self._ctx), self._ctx.knowledge.reviewed
         if (asked := self._ctx.cache.pop("_asks_back", None)) is not None:
             return self._ask(AskUser(asked.question, asked.options, asked.learns))
         return self._give_up() if self._caller.failures >= self._limits.max_failures else None

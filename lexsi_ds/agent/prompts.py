@@ -77,7 +77,9 @@ _ASK_USER: dict[str, Any] = {
 _ASK_WORDS = "Ask the user which of several readings is meant; their answer comes back to you and the run goes on."
 
 
-def planner_system(dataset_summary: str, tools: tuple[ToolSpec, ...], context: str = "", *, native: bool = False) -> str:
+def planner_system(
+    dataset_summary: str, tools: tuple[ToolSpec, ...], context: str = "", *, native: bool = False, reviewed: str = "",
+) -> str:
     """The planner's system prompt: framing, the rules that the offered tools need, data set, hints, and, where the endpoint is
     not told of tools by itself, their catalogue."""
     offered = {t.name for t in tools} | {ASK_USER}
@@ -87,6 +89,8 @@ def planner_system(dataset_summary: str, tools: tuple[ToolSpec, ...], context: s
     parts.append(quote_data("active data set", dataset_summary))
     if context:
         parts.append(quote_data("hints of the user about the data", context))
+    if reviewed:
+        parts.append(quote_data("reviewed facts and texts of people about this data set", reviewed))
     if not native:
         asks = f"- {ASK_USER}: {_ASK_WORDS}\n  args: {json.dumps(_ASK_USER, separators=(',', ':'))}"
         parts.append("Tools:\n" + "\n".join([*(render_tool(t) for t in tools), asks]))

@@ -94,7 +94,7 @@ class LLMPlanner:
     def prompt(self, state: PlanState) -> Prompt:
         """What the model is asked at this step. Its size is bounded whatever the data, however long the run."""
         native = self._native
-        system = planner_system(state.dataset_summary, state.tools, state.context, native=native)
+        system = planner_system(state.dataset_summary, state.tools, state.context, native=native, reviewed=state.reviewed)
         offers = native_offers(state.tools) if native and not state.force_final else ()
         return Prompt(system, _messages(state, native=native), offers)
 

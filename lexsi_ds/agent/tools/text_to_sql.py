@@ -110,6 +110,7 @@ def _with_model(question: str, parsed: Reading, ctx: AgentContext, hints: str) -
     """The reading that holds beside the drafts of the configured model; the parser's own without one. Asked once a run."""
     if ctx.llm is None or ctx.cache.get("_model_failed") or not may_ask(question, parsed):
         return parsed
+    hints = "\n".join(part for part in (hints, ctx.knowledge.reviewed) if part)
     known: dict[tuple[str, str], Reading] = ctx.cache.setdefault("_settled", {})
     if (question, hints) not in known:
         about, data = ctx.knowledge, ctx.dataset
