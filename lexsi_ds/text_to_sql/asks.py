@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pandas as pd
 
 from lexsi_ds.knowledge.model import Condition, Outcome, SemanticModel
-from lexsi_ds.text_to_sql import horizon_ask, predict_form, predict_options, task_owner
+from lexsi_ds.text_to_sql import horizon_ask, predict_form, predict_options, status_cue, task_owner
 from lexsi_ds.text_to_sql.cues import EXPLAIN_LEADS, EXPLAIN_WORDS, NEXT_WORDS, PREDICT_CUES, STRONG, WEAK
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.lexicon import Lexicon
@@ -33,7 +33,7 @@ def prediction(question: str, lexicon: Lexicon, names: Names, *, forced: bool) -
         return form
     tagged = tag(question, lexicon, names.handle.today, PREDICT_CUES)
     if not forced and not _predicts(tagged):
-        return None
+        return status_cue.asked(tagged, names)
     other = task_owner.reworded(question, lexicon, names)
     if isinstance(other, tuple):
         asked = prediction(other[0], lexicon, names, forced=forced)
@@ -46,6 +46,8 @@ def prediction(question: str, lexicon: Lexicon, names: Names, *, forced: bool) -
         outcome = None
     if outcome is not None:
         return _Reader(tagged, outcome, names, named=named).read(question)
+    if outcome is None and (state := status_cue.asked(tagged, names)) is not None:
+        return state
     likely = bool(spoken & _SAYS_LIKELY) and bool(tagged.unknown) and any(i.of("entity") for i in tagged.items)
     if not forced and not spoken & (_SAYS_PREDICT | _SAYS_FORECAST) and not likely:
         return None

@@ -90,3 +90,9 @@ def test_a_yes_or_no_is_no_figure(tmp_path_factory: pytest.TempPathFactory) -> N
     fines = asked(tmp_path_factory.mktemp("fines"), tables)
     assert not isinstance(fines.read("total paid fines"), Analytic)
     assert fines.number("total amount of paid fines") == 5.0 * 20 + 400
+
+
+def test_a_state_said_of_what_is_to_come_is_predicted_or_counted_by_choice(ports: Asked) -> None:
+    reading = ports.read("which trips will be done")
+    assert isinstance(reading, Clarify), reading
+    assert [ports.read(o).kind for o in reading.options] == ["predictive", "analytic"]
