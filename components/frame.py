@@ -13,7 +13,7 @@ from typing import Any
 
 import streamlit as st
 
-from components import figures, problems, session, settings_dialog
+from components import figures, problems, rights_dialog, session, settings_dialog
 from components.problems import careful
 from components.registry import PAGES, PageInfo, PageKey, page
 from components.safe import plain
@@ -99,7 +99,7 @@ def _sidebar(frame: Frame) -> None:
     if running or live:
         _jobs(frame.app, frame.actor, running, live, open_here)
     st.space("small")
-    st.caption(f":material/person: {plain(frame.actor.name)}")
+    rights_dialog.button(frame.app, frame.actor)
 
 
 def _source_chip(frame: Frame, sources: Sequence[Any]) -> None:
@@ -166,9 +166,9 @@ def _planner_chip(app: Application, actor: Actor) -> None:
             st.markdown(
                 "**Offline.** No key and no network. It answers questions inside a grammar and says what it did not understand."
             )
-        settings_dialog.button(app, actor)
         st.markdown("**Your settings**")
         _preferences(app, actor)
+    settings_dialog.button(app, actor)  # beside the chip: an open popover would lie over the dialog
 
 
 def _preferences(app: Application, actor: Actor) -> None:

@@ -22,8 +22,8 @@ def test_findings_of_a_store_of_before_are_kept_and_found(tmp_path: Path, revisi
         db.execute(sa.text(
             "INSERT INTO findings (id, source_id, dataset_id, origin, title, statement, columns, check_sql, verdict, review, "
             "status, version, row_version, created_by, created_at, updated_by, updated_at, review_note) VALUES ('fnd_a', 'con_a', "
-            "'ds_a', 'user', 'ŽÁDNÝ dluh', 'Nobody owes.', '[\"amount\"]', NULL, 'unchecked', 'accepted', 'active', 2, 5, 'local', :at, "
-            "'local', :at, 'Seen.')"
+            "'ds_a', 'user', 'ŽÁDNÝ dluh', 'Nobody owes.', '[\"amount\"]', NULL, 'unchecked', 'accepted', 'active', 2, 5, 'local', "
+            ":at, 'local', :at, 'Seen.')"
         ), {"at": now().replace(tzinfo=None)})
     old.migrate()
     rows = FindingRows(old)
