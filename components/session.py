@@ -118,6 +118,8 @@ class Held:
     builder: BuilderState | None = None
     builder_closed: set[str] = field(default_factory=set)
     """Turns whose half-filled builder was closed in this tab."""
+    surprise_tasks: dict[str, str] = field(default_factory=dict)
+    """Searches for surprises that were started here, by dataset."""
     board_task: str | None = None
     """The run of pinned cards that this tab started last."""
     editing_sql: str | None = None

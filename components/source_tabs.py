@@ -15,6 +15,7 @@ from components import (
     semantic,
     session,
     sql_editor,
+    surprises_tab,
     tables,
     versions,
 )
@@ -24,7 +25,7 @@ from lexsi_ds.application import Application
 from lexsi_ds.data.handle import DatasetHandle, Table
 from lexsi_ds.services.access import Actor
 
-TABS = ["Tables", "Preview", "Relationships", "Semantic model", "Documents", "Versions", "SQL", "How it was read"]
+TABS = ["Tables", "Preview", "Relationships", "Semantic model", "Documents", "Surprises", "Versions", "SQL", "How it was read"]
 
 
 def opener(app: Application, actor: Actor, active: DatasetHandle | None) -> Callable[[str], None]:
@@ -47,7 +48,10 @@ def draw(app: Application, actor: Actor, handle: DatasetHandle, *, active: bool)
         return
     labels = [f":gray[{name}]" for name in TABS]
     drawn = st.tabs(labels, on_change="rerun", key=session.wkey("tabs", handle.source_id))
-    work = (_tables, _preview, relationships.draw, semantic.draw, documents_tab.draw, versions.draw, sql_editor.draw, _how_read)
+    work = (
+        _tables, _preview, relationships.draw, semantic.draw, documents_tab.draw, surprises_tab.draw, versions.draw,
+        sql_editor.draw, _how_read,
+    )
     for name, tab, body in zip(TABS, drawn, work, strict=True):
         if tab.open:
             with tab, problems.guarded(name):

@@ -44,6 +44,6 @@ def _measure(column: Column, values: Values) -> Measure | None:
         return Measure(column=column.name, sql=f"{name}::DOUBLE")
     if column.distinct == 2 and column.family in ("text", "boolean", "number"):
         rare = values(column)[0]
-        test = name if column.family == "boolean" and rare == "true" else f"{name}::VARCHAR = {literal(rare)}"
-        return Measure(column=column.name, sql=f"({test})::INTEGER::DOUBLE", binary=True, value=rare)
+        text = name if column.type.upper() == "VARCHAR" else f"{name}::VARCHAR"
+        return Measure(column=column.name, sql=f"({text} = {literal(rare)})::INTEGER", binary=True, value=rare)
     return None

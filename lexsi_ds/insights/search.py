@@ -25,7 +25,7 @@ from lexsi_ds.insights.multiple import LEVEL, confidence, null_share, q_values
 from lexsi_ds.insights.surprise import Measure, Search
 from lexsi_ds.insights.wording import said
 
-MAX_DIMENSIONS = 20
+MAX_DIMENSIONS = 40
 _ALIKE = 0.98
 _MOST = 50
 Progress = Callable[[int, int, str], None]

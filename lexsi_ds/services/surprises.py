@@ -183,7 +183,8 @@ def _name(found: Surprise) -> str:
 
 def _title(found: Surprise) -> str:
     where = " and ".join(f"{s.column} {s.level}" for s in found.sides)
-    return f"{found.measure.label.capitalize()}: {where}"[:120]
+    label = found.measure.label
+    return f"{label[:1].upper()}{label[1:]}: {where}"[:120]
 
 
 def _check(found: Surprise) -> str | None:
