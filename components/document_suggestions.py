@@ -53,7 +53,8 @@ def _list(waiting: Sequence[Suggestion], handle: DatasetHandle) -> Sequence[int]
         frame, key=key, hide_index=True, on_select="rerun", selection_mode="multi-row", height=tables.height(len(frame)),
         alt="What documents say of columns and codes",
         column_config={
-            "About": st.column_config.TextColumn(width=170), "The document says": st.column_config.TextColumn(width="large"),
+            "About": st.column_config.TextColumn(width=150), "The document says": st.column_config.TextColumn(width=310),
+            "Now": st.column_config.TextColumn(width=170), "Document": st.column_config.TextColumn(width=110),
         },
     )  # fmt: skip
     return picked["selection"]["rows"]

@@ -199,7 +199,7 @@ def _document(artifact: ArtifactLike, key: str) -> None:
 
 def passages(body: dict[str, Any]) -> None:
     """The passages of a document that share words with the question, letter by letter."""
-    found = [" ".join(str(p).split()) for p in body.get("passages") or ()]
+    found = [str(p).strip() for p in body.get("passages") or ()]
     for passage in found[:2]:
         st.text(passage if len(passage) <= PASSAGE else passage[: PASSAGE - 1].rstrip() + "…")
     if not found:

@@ -221,6 +221,15 @@ def passages_of(text: str) -> list[tuple[int, str]]:
     return [(at, part) for at, part in parts if part.strip()]
 
 
+def telling_lines(passage: str, question: str, most: int = 3) -> str:
+    """The lines of a passage that share most words with a question, in their order; the passage where none does."""
+    wanted = set(phrase(question)) - LITTLE
+    lines = [line.strip() for line in passage.split("\n") if line.strip()]
+    shared = [len(wanted & set(phrase(line))) for line in lines]
+    best = max(shared, default=0)
+    return "\n".join([line for line, n in zip(lines, shared, strict=True) if n == best][:most]) if best else passage
+
+
 def _put(passage: tuple[DocumentRecord, int, str]) -> tuple[DocumentRecord, str, int]:
     document, at, part = passage
     return document, part.strip(), at

@@ -9,7 +9,7 @@ import pytest
 from lexsi_ds.errors import BadInput, Denied, NotFound, WorkerFailed
 from lexsi_ds.jobs.pool import Pool
 from lexsi_ds.services.access import ALL_RIGHTS, Actor
-from lexsi_ds.services.documents import Documents, passages_of
+from lexsi_ds.services.documents import Documents, passages_of, telling_lines
 from lexsi_ds.services.workspaces import Workspaces
 from lexsi_ds.settings import Settings
 from lexsi_ds.store.db import Store
@@ -137,6 +137,12 @@ def test_passages_are_the_whole_text() -> None:
     parts = passages_of(text)
     assert all(text[at : at + len(part)] == part for at, part in parts)
     assert "".join(part for _, part in parts).replace("\n", "") == text.replace("\n", "")
+
+
+def test_the_lines_that_tell_most_are_shown_of_a_passage() -> None:
+    passage = "# Loans\n\n| loan | x |\nPremium loans are loans above 300000.\n\nOther."
+    assert telling_lines(passage, "How many premium loans are there?") == "Premium loans are loans above 300000."
+    assert telling_lines(passage, "zebra") == passage
 
 
 def test_a_missing_document_is_told_with_near_names(library: Documents, put: Put) -> None:

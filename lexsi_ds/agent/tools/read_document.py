@@ -8,6 +8,7 @@ from pydantic import Field
 
 from lexsi_ds.agent.tools.base import FunctionTool, ToolArgs, ToolResult, ToolSpec, refuse
 from lexsi_ds.errors import NotFound
+from lexsi_ds.services.documents import telling_lines
 
 if TYPE_CHECKING:
     from lexsi_ds.agent.context import AgentContext
@@ -56,7 +57,7 @@ def _run(args: ReadDocumentArgs, ctx: AgentContext) -> ToolResult:
     hits = [h for h in ctx.documents.search(ctx.actor, question, 40) if h.document.id == document.id][:_PASSAGES]
     payload = {
         "document_id": document.id, "source": document.shelf, "path": document.path, "title": document.title,
-        "kind": document.kind, "chars": document.chars, "passages": [h.passage[:_PASSAGE] for h in hits],
+        "kind": document.kind, "chars": document.chars, "passages": [telling_lines(h.passage, question)[:_PASSAGE] for h in hits],
     }  # fmt: skip
     return ToolResult(ok=True, summary=head + text, payload=payload, meta={"shown": head.strip()})
 
