@@ -24,7 +24,7 @@ _MODES = {"auto": "Find out", "native": "Native calls", "json": "JSON decision"}
 
 def button(app: Application, actor: Actor) -> None:
     """Opens the dialog."""
-    if st.button("Language model settings", icon=":material/settings:", key="settings-open", width="stretch"):
+    if st.button("Model settings", icon=":material/settings:", key="settings-open", type="tertiary"):
         dialog(app, actor)
 
 

@@ -18,10 +18,13 @@ Facts = Mapping[str, FactValue]
 
 _DATE = re.compile(r"(?<![\w-])(\d{4})-(\d{2})(?:-(\d{2}))?(?![\d-])")
 _NUMBER = re.compile(
-    r"(?<![\w.])(?P<sign>[-−+±]\s?)?(?P<digits>\d{1,3}(?:[,\u202f\u00a0]\d{3})+|\d+)(?P<fraction>\.\d+)?"
+    r"(?<![\w.])(?P<sign>[-−+±]\s?)?(?P<digits>\d{1,3}(?:[,'’\u202f\u2009\u00a0 ]\d{3})+(?!\d)|\d+)(?P<fraction>\.\d+)?"
     r"(?P<exponent>[eE][-+]?\d+)?\s?(?P<scale>%|‰|percentage points?|percent|points?|k\b|thousand\b|m\b|million\b|bn\b|billion\b)?",
 )
 _SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "bn": 1e9, "billion": 1e9}
+_PERCENTS = ("%", "percent", "point", "points", "percentage point", "percentage points")
+_COUNT = re.compile(r"(?:^|[.\]])(?:row_count|rows|ranked|apart|n|top_k|distinct|tables|views)(?:$|\.)")
+"""Names of facts that count things."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?:\s+)(?=[^\s\d%]|\d{2,})")
 
 
@@ -47,13 +50,37 @@ def mentions(text: str) -> list[Mention]:
     """The numbers of a text, dates left aside; words such as "two" are no numbers here."""
     found = []
     for match in _NUMBER.finditer(_DATE.sub(" ", text)):
-        digits = re.sub(r"[,\u202f\u00a0]", "", match["digits"])
+        digits = re.sub(r"[,'’\s]", "", match["digits"])
         value = float(digits + (match["fraction"] or "") + (match["exponent"] or ""))
         sign = (match["sign"] or "").strip()
         scale = (match["scale"] or "").lower()
         found.append(
             Mention(match[0].strip(), -value if sign in ("-", "−") else value, len(match["fraction"] or ".") - 1, scale)
         )
+    return found
+
+
+_SMALL = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
+    "nineteen"
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_WORTH = {w: i for i, w in enumerate(_SMALL.split())} | {w: 10 * i for i, w in enumerate(_TENS.split(), 2)}
+_ONE = "|".join(sorted(_WORTH, key=len, reverse=True))
+_WORDED = re.compile(
+    rf"\b(?P<words>(?:{_ONE})(?:[- ](?:{_ONE}))?)\s(?P<scale>percent|percentage points?|hundred|thousand|million|billion)\b",
+    re.IGNORECASE,
+)
+
+
+def worded(text: str) -> list[Mention]:
+    """Numbers written as words with a unit behind them ("ninety-nine percent", "two thousand"); bare words are no numbers."""
+    found = []
+    for match in _WORDED.finditer(text):
+        value = float(sum(_WORTH[w] for w in re.split(r"[- ]", match["words"].lower())))
+        scale = match["scale"].lower()
+        value, scale = (value * 100, "") if scale == "hundred" else (value, scale)
+        found.append(Mention(match[0], value, 0, scale))
     return found
 
 
@@ -97,6 +124,8 @@ def facts_of(name: str, value: Any) -> dict[str, FactValue]:
 class _Known:
     def __init__(self, facts: Facts, allow: str) -> None:
         self._values: list[float] = [float(v) for v in facts.values() if isinstance(v, (int, float))]
+        self._counts = {float(v) for k, v in facts.items() if isinstance(v, (int, float)) and _COUNT.search(k)}
+        self._others = {float(v) for k, v in facts.items() if isinstance(v, (int, float)) and not _COUNT.search(k)}
         texts = [v for v in facts.values() if isinstance(v, str)]
         self._dates = {d for t in [*texts, allow] for d in dates(t)}
         self._values += [m.value for t in [*texts, allow] for m in mentions(t)]
@@ -104,7 +133,9 @@ class _Known:
         self._words = set(_tokens([*texts, allow]))
 
     def grounds(self, sentence: str) -> bool:
-        """Whether every number and date of the sentence is known."""
+        """Whether every number and date of the sentence is known, those written as words with a unit too."""
+        if any(not self._has(m) for m in worded(sentence)):
+            return False
         if any(d not in self._dates and not any(k.startswith(d) for k in self._dates) for d in dates(sentence)):
             return False
         return all(self._has(m) for m in mentions(sentence))
@@ -112,13 +143,16 @@ class _Known:
     def _has(self, mention: Mention) -> bool:
         if mention.text in self._words:
             return True
-        return any(_same(mention, value) for value in self._values)
+        values = self._values
+        if mention.scale in _PERCENTS:  # a count of rows is no share of them
+            values = [v for v in values if v not in self._counts or v in self._others]
+        return any(_same(mention, value) for value in values)
 
 
 def _same(mention: Mention, fact: float) -> bool:
     """Whether a printed number is this fact, rounded as it was printed. Signs may be dropped in prose ("fell by 3")."""
     targets = [fact, abs(fact)]
-    if mention.scale in ("%", "percent", "point", "points", "percentage point", "percentage points"):
+    if mention.scale in _PERCENTS:
         targets += [fact * 100, abs(fact) * 100]
     elif mention.scale == "‰":
         targets += [fact * 1000]

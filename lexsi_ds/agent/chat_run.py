@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from lexsi_ds.agent import events as ev
 from lexsi_ds.agent.context import Kept, SessionContext
 from lexsi_ds.agent.given import given_of
+from lexsi_ds.agent.pending import Pending
 from lexsi_ds.store.conversations import Conversations
 from lexsi_ds.store.runs import Runs
 from lexsi_ds.text_to_sql.reading import Analytic, Clarify
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _KEPT: TypeAdapter[Kept] = TypeAdapter(Kept)
 _PREVIOUS: TypeAdapter[Analytic] = TypeAdapter(Analytic)
+_PENDING: TypeAdapter[Pending] = TypeAdapter(Pending)
 _ASKED: TypeAdapter[Clarify] = TypeAdapter(Clarify)
 
 
@@ -84,13 +86,14 @@ def memory(session: SessionContext) -> dict[str, Any]:
         "kept": session.kept.model_dump(mode="json") if session.kept else None,
         "previous": previous.model_dump(mode="json") if previous else None,
         "asked": session.asks.model_dump(mode="json") if session.asks else None,
+        "pending": session.pending.model_dump(mode="json") if isinstance(session.pending, Pending) else None,
     }
 
 
 def remembered(conversation_id: str, body: dict[str, Any] | None) -> SessionContext:
     """The session of a stored memory; what an older version wrote and this one cannot read is left aside."""
     session = SessionContext(conversation_id)
-    for name, adapter in (("kept", _KEPT), ("previous", _PREVIOUS), ("asked", _ASKED)):
+    for name, adapter in (("kept", _KEPT), ("previous", _PREVIOUS), ("asked", _ASKED), ("pending", _PENDING)):
         value = (body or {}).get(name)
         if value is not None:
             try:

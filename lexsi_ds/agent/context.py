@@ -67,6 +67,8 @@ class SessionContext:
     """What the turn before asked back: a short reply picks one of its options."""
     asks: Clarify | None = None
     """What this turn asks back, for the next one."""
+    pending: Any = None
+    """The ``Pending`` question of a model that asked back: the answer resumes it."""
 
 
 @dataclass

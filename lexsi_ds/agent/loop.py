@@ -22,6 +22,7 @@ from lexsi_ds.agent.decisions import Answer, AskUser, CallTool, CallTools, Plann
 from lexsi_ds.agent.given import waits
 from lexsi_ds.agent.known import what_is_known
 from lexsi_ds.agent.limits import Meter, RunLimits
+from lexsi_ds.agent.pending import Pending, pending_of, take_up
 from lexsi_ds.agent.results import ArtifactSink, MemorySink
 from lexsi_ds.agent.router import ToolRouter
 from lexsi_ds.agent.rules import Done, empty_result
@@ -120,6 +121,10 @@ class _Run:
         self._state = PlanState(
             question, dataset_summary(ctx), (), context=ctx.hints, reviewed=ctx.knowledge.reviewed
         )
+        waiting, ctx.session.pending = ctx.session.pending, None
+        if isinstance(waiting, Pending) and ctx.llm is not None and waiting.answers(question):
+            take_up(waiting, question, self._state, self._done)
+            ctx.cache["question"] = question = f"{waiting.question} ({question.strip()})"
         self._router = ToolRouter(question, ctx, whole=loop.whole)
         self._caller = Caller(ctx, emit, self._tools, self._state, loop.sink, self._done)
         self._removed = self._caller.removed
@@ -145,6 +150,8 @@ class _Run:
                 if (ended := self._act(decision)) is not None:
                     return ended
             elif isinstance(decision, AskUser):
+                if self._ctx.llm is not None and not decision.learns:
+                    self._ctx.session.pending = pending_of(decision, self._state)
                 return self._ask(decision)
             elif reason := empty_result(self._done):
                 self._state.steps.append(Step("final_answer", {}, False, reason, refused=True))

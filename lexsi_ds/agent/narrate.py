@@ -221,8 +221,10 @@ def _plain_text(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, list) or getattr(value, "ndim", 0):
+        return ", ".join(number(_plain(item)) for item in value[:_SHOWN_GROUPS]) + (" …" if len(value) > _SHOWN_GROUPS else "")
     if hasattr(value, "item") and not isinstance(value, (str, bytes)):
-        return value.item() if getattr(value, "size", 1) == 1 else ", ".join(map(str, value[:10]))
+        return value.item()
     return value
 
 

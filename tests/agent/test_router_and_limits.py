@@ -13,6 +13,7 @@ import pytest
 from bench.pkdd.items import load
 from bench.pkdd.scripted import ScriptedPlanner as Calls
 from lexsi_ds.agent import events as ev
+from lexsi_ds.agent.chat_run import memory, remembered
 from lexsi_ds.agent.decisions import Answer, CallTool, CallTools, Decision, PlanState
 from lexsi_ds.agent.loop import AgentLoop, RunLimits
 from lexsi_ds.agent.planners.llm import LLMPlanner
@@ -236,3 +237,21 @@ def test_ask_user_ends_the_turn_with_options(application, demo_handle, tmp_path:
         events = list(AgentLoop(LLMPlanner(ctx.llm, native=True)).stream("How many loans?", ctx))
     (asked,) = [e for e in events if isinstance(e, ev.Ask)]
     assert asked.options == ["running", "finished"] and done(events).state == "needs_clarification"
+
+
+def test_the_answer_to_what_was_asked_back_resumes_the_question(application, demo_handle, tmp_path: Path) -> None:
+    look = Say(calls=(("sample_values", {"table": "card", "column": "type"}),))
+    back = Say(calls=(("ask_user", {"question": "Which rows?", "options": ["the first", "the second"]}),))
+    count = Say(calls=(("run_sql", {"sql": "SELECT count(*) AS n FROM card"}),))
+    with Server([look, back, count, Say("There are 892.")]) as server:
+        ctx = context(application, demo_handle, tmp_path)
+        ctx.llm = LLMClient(server.url, "m")
+        AgentLoop(LLMPlanner(ctx.llm, native=True)).run("How many of them?", ctx)
+        body = memory(ctx.session)  # as the store keeps it
+        later = context(application, demo_handle, tmp_path, remembered("c", body))
+        later.llm = ctx.llm
+        end = AgentLoop(LLMPlanner(later.llm, native=True)).run("the first", later)
+        told = server.requests[2]["messages"]
+    assert end.answer == "There are 892." and later.session.pending is None
+    assert told[1]["content"] == "Question: How many of them?" and "answered: the first" in told[-1]["content"]
+    assert any("sample_values" in str(m.get("content")) for m in told)
