@@ -55,7 +55,7 @@ def about(
         titles |= app.findings.titles(actor, [i for i in kept if i not in titles])
         depends = st.multiselect(
             "Depends on", list(titles), key=session.wkey(key, "depends"), placeholder="Nothing",
-            format_func=lambda i: plain(titles.get(i, i), 80),
+            format_func=lambda i: str(titles.get(i) or i)[:80],
             help="When one of these changes, breaks or is rejected, this finding is flagged.",
         )
     return tuple(columns), tuple(depends)

@@ -33,7 +33,7 @@ def form(app: Application, actor: Actor, handle: DatasetHandle) -> None:
         tables.card_head("New finding", "a sentence about a data set, with a check that says when it stops being true")
         names = {t.dataset_id: t for t in (*handle.tables, *app.catalog.derived(actor, handle.source_id))}
         chosen = st.selectbox(
-            "Data set", list(names), key=session.wkey(_KEY, "dataset"), format_func=lambda i: plain(names[i].name, 80)
+            "Data set", list(names), key=session.wkey(_KEY, "dataset"), format_func=lambda i: names[i].name[:80]
         )
         table = names[chosen]
         key = session.wkey(_KEY, chosen)

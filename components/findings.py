@@ -76,6 +76,8 @@ def verdict_line(finding: Finding) -> str:
             line += " :gray[(there is nothing to check)]"
         elif check.rows_checked:
             line += f" :gray[of {figures.count(check.rows_checked)}]"
+    if finding.band is not None and check.observed is not None:
+        line += f" {plain(finding.band.seen(check.observed))}"
     ran = figures.ago(check.ran_at)
     return line + (f":gray[, checked {ran}, data version {check.dataset_version}]" if ran else "")
 

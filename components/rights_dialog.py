@@ -44,7 +44,7 @@ def _workspace(app: Application, actor: Actor) -> None:
     else:
         chosen = st.selectbox(
             "Workspace", [w.id for w in found], index=[w.id for w in found].index(active.id), key="rights-workspace",
-            format_func=lambda i: plain(next(w.name for w in found if w.id == i), 80),
+            format_func=lambda i: next((w.name for w in found if w.id == i), "")[:80],
         )
         if chosen != active.id:
             app.workspaces.set_active(actor, chosen)
@@ -90,7 +90,7 @@ def _keys(app: Application, actor: Actor) -> None:
     live = {k.id: k for k in kept if not k.ended}
     gone = st.selectbox(
         "End a key", list(live), index=None, key="rights-key-gone", placeholder="Choose one",
-        format_func=lambda i: plain(f"{live[i].name} …{live[i].tail}" if i in live else "", 80),
+        format_func=lambda i: f"{live[i].name[:60]} …{live[i].tail}" if i in live else "",
     )
     if st.button("End it", key="rights-key-end", disabled=gone is None) and gone and _done(
         lambda: app.api_keys.revoke(actor, gone), "It opens nothing any more."

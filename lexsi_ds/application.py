@@ -123,6 +123,7 @@ class Application:
         self.comparisons = Comparisons(self.catalog, self.sql, self.datasets.stats)
         self.artifacts = Artifacts(self.store, settings.home)
         self.exports = Exports(self.store, settings.home, self.pool, self.artifacts)
+        self.exports.audit = self.audit
         self.explanations = Explanations(
             self.models, self.engine, settings.home / "explanations", Explainer(self.pool, settings)
         )

@@ -25,6 +25,7 @@ from lexsi_ds.jobs.cancel import Cancel
 from lexsi_ds.jobs.pool import Pool, Tell
 from lexsi_ds.services.access import Actor
 from lexsi_ds.services.artifacts import Artifacts
+from lexsi_ds.services.audit import Audit
 from lexsi_ds.services.home_files import HomeFiles
 from lexsi_ds.store.db import Store
 from lexsi_ds.store.runs import Runs
@@ -95,6 +96,8 @@ class Exports:
     def __init__(self, store: Store, home: Path, pool: Pool, artifacts: Artifacts) -> None:
         self._runs, self._sources = Runs(store), Sources(store)
         self._files, self._pool, self._artifacts = HomeFiles(home), pool, artifacts
+        self.audit: Audit | None = None
+        """Where each written file is noted: by whom, how many rows, of which snapshot."""
 
     def artifact(
         self, actor: Actor, artifact_id: str, file_format: Format, *, style: CsvStyle | None = None,
@@ -108,7 +111,7 @@ class Exports:
             "title": str(meta.get("label") or meta.get("tool") or ""), "sql": str(meta.get("sql") or ""),
             "reading": _reading(meta),
         })
-        return self._write(found.path, file_format, about, style, cancel, tell)
+        return self._noted(actor, artifact_id, about, self._write(found.path, file_format, about, style, cancel, tell))
 
     def result(
         self, actor: Actor, result: SqlResult, handle: DatasetHandle, sql: str, file_format: Format, *, title: str = "Result",
@@ -120,7 +123,12 @@ class Exports:
             title=title, sql=sql, source=handle.name, data_date=handle.today.isoformat() if handle.today else "",
             version=f"{handle.snapshot_number} ({handle.snapshot_id})",
         )
-        return self._write(result.path, file_format, about, style, cancel, tell)
+        return self._noted(actor, handle.source_id, about, self._write(result.path, file_format, about, style, cancel, tell))
+
+    def _noted(self, actor: Actor, target: str, about: About, made: Export) -> Export:
+        if self.audit is not None:
+            self.audit.downloaded(actor, target, rows=made.rows, snapshot=about.version)
+        return made
 
     def _write(
         self, arrow: Path, file_format: Format, about: About, style: CsvStyle | None, cancel: Cancel | None, tell: Tell | None

@@ -70,3 +70,14 @@ findings:
 def test_a_file_that_is_none_is_refused(batch: FindingBatch, text: str) -> None:
     with pytest.raises(BadInput):
         batch.from_yaml(ADA, text)
+
+
+def test_a_written_result_stands_in_the_trail_with_its_rows_and_version(app: Application, importing: Importing) -> None:
+    dataset = importing()
+    _, source = app.datasets.resolve(ADA, dataset)
+    handle = app.catalog.handle(ADA, source.id)
+    sql = "SELECT * FROM sales"
+    app.exports.result(ADA, app.sql.run(handle, sql), handle, sql, "csv")
+    lines, _ = app.audit.lines(ADA, action="download", limit=1)
+    assert (lines[0].person, lines[0].target, lines[0].detail["rows"]) == ("ada", source.id, 4)
+    assert handle.snapshot_id in lines[0].detail["snapshot"]
