@@ -24,7 +24,7 @@ from lexsi_ds.data.text_file import TextFile, prepare
 from lexsi_ds.data.typed_rows import type_raw
 from lexsi_ds.errors import BadInput
 
-_LARGEST_OBJECT = 64 << 20
+LARGEST_OBJECT = 64 << 20
 _MOST_WHOLE = 256 << 20
 _BATCH = 50_000
 _DEEPEST = 5
@@ -80,7 +80,7 @@ def _is_lines(path: Path) -> bool:
     """Whether the first line alone is an object, and another follows (or nothing does)."""
     with path.open(encoding="utf-8-sig", errors="replace") as file:
         lines = []
-        while len(lines) < 2 and (line := file.readline(_LARGEST_OBJECT)):
+        while len(lines) < 2 and (line := file.readline(LARGEST_OBJECT)):
             if line.strip():
                 lines.append(line)
     try:
@@ -97,8 +97,8 @@ def _load_lines(con: duckdb.DuckDBPyConnection, path: Path, rows: str, most: int
     limit = f"LIMIT {most}" if most else ""
     con.execute(
         f"""CREATE TABLE {rows}_lines AS SELECT * FROM read_csv({literal(str(path))}, auto_detect = false, header = false,
-            columns = {{'text': 'VARCHAR'}}, delim = '\x1f', quote = '', escape = '', max_line_size = {_LARGEST_OBJECT},
-            buffer_size = {2 * _LARGEST_OBJECT}, strict_mode = false) {limit}"""
+            columns = {{'text': 'VARCHAR'}}, delim = '\x1f', quote = '', escape = '', max_line_size = {LARGEST_OBJECT},
+            buffer_size = {2 * LARGEST_OBJECT}, strict_mode = false) {limit}"""
     )
     good = "json_valid(text) AND json_type(CASE WHEN json_valid(text) THEN text ELSE 'null' END) = 'OBJECT'"
     con.execute(
@@ -116,7 +116,7 @@ def _load_array(con: duckdb.DuckDBPyConnection, shown: Path, path: Path, rows: s
     try:
         con.execute(
             f"""CREATE TABLE {rows} AS SELECT json AS j FROM read_json_objects({literal(str(path))}, format = 'array',
-                maximum_object_size = {_LARGEST_OBJECT}) {limit}"""
+                maximum_object_size = {LARGEST_OBJECT}) {limit}"""
         )
     except duckdb.Error as error:
         raise BadInput(
@@ -254,8 +254,7 @@ def _typed(
     options: Mapping[str, Any], notes: Sequence[str], rejected: int, flagged: int,
 ) -> Loaded:  # fmt: skip
     table = scratch_name(con)
-    cells = ", ".join(f"json_extract_string(j, {literal(_json_path(p))}) AS c{i}" for i, p in enumerate(paths))
-    con.execute(f"CREATE TABLE {table} AS SELECT {cells} FROM {rows}")
+    con.execute(f"CREATE TABLE {table} AS SELECT {json_cells(paths)} FROM {rows}")
     texts, tells = _strings(con, rows, paths)
     con.execute(f"DROP TABLE {rows}")
     con.execute(f"ALTER TABLE {rows}_rejects RENAME TO {table}_rejects")
@@ -265,8 +264,13 @@ def _typed(
     kept = dict(options) | {"keep_empty_rows": True, "keep_below": True}
     hints = replace(hints_of(options, None, codes_in_text=False), texts=texts, tells=tells)
     loaded = type_raw(con, name, raw, hints, kept)
-    loaded.options.update({"format": "json", "encoding": file.encoding})
+    loaded.options.update({"format": "json", "encoding": file.encoding, "paths": [list(path) for path in paths]})
     return loaded
+
+
+def json_cells(paths: Sequence[tuple[str, ...]]) -> str:
+    """SQL: the cells of an object ``j`` as text, columns ``c0``, ``c1``, …"""
+    return ", ".join(f"json_extract_string(j, {literal(_json_path(p))}) AS c{i}" for i, p in enumerate(paths))
 
 
 def _strings(con: duckdb.DuckDBPyConnection, rows: str, paths: Sequence[tuple[str, ...]]) -> tuple[frozenset[str], bool]:

@@ -78,3 +78,40 @@ def test_a_file_that_is_written_otherwise_later_is_an_error_and_never_a_missing_
     moto.client.put_object(Bucket="lake", Key="text/changes.csv", Body=late)
     with pytest.raises(LexsiError, match="not written any more"):
         app.sql.run(handle, "SELECT max(d), sum(n), count(*) FROM changes")
+
+
+JSON = {
+    "codes.jsonl": (b'{"zip": "90010", "n": 5, "d": "2021-04-03"}\n{"zip": "10002", "n": 6, "d": "2021-04-04"}\n',
+                    ["zip", "n", "d"], [("10002", "6", "2021-04-04"), ("90010", "5", "2021-04-03")]),
+    "nested.json": (b'[{"id": 1, "a": {"b": "x", "c": 2.5}, "l": [1, 2]}, {"id": 2, "a": {"b": "y", "c": 3}, "l": []}]',
+                    ["id", "a_b", "a_c", "l"], [("1", "x", "2.5", "[1,2]"), ("2", "y", "3", "[]")]),
+    "large.jsonl": (b'{"n": 18446744073709551615, "v": "1E5"}\n{"n": 7, "v": "2E3"}\n', ["n", "v"],
+                    [("18446744073709551615", "1E5"), ("7", "2E3")]),
+}  # fmt: skip
+NO_JSON = {
+    "broken.jsonl": b'{"a": 1}\n{"a": 2\n{"a": 3}\n',
+    "deep.json": b'{"page": 1, "rows": [{"a": 1}, {"a": 2}]}',
+    "odd.json": b'[{"a": "x\\u0000"}, {"a": "y"}]',
+}
+
+
+@pytest.mark.parametrize("in_place", [False, True], ids=["copied", "in place"])
+def test_json_reads_equal_copied_and_in_place(app: Application, moto: Store, rows: Rows, in_place: bool) -> None:
+    for key, (body, _, _) in JSON.items():
+        moto.client.put_object(Bucket="lake", Key=f"json/{key}", Body=body)
+    connector = app.connectors.connect(LOCAL, "s3", moto.config(prefix="json"), in_place=in_place)
+    handle = app.connectors.ingest_tables(LOCAL, connector.id, list(JSON))
+    for key, (_, names, expected) in JSON.items():
+        table = handle.table(key.partition(".")[0])
+        assert table is not None and [c.name for c in table.columns] == names, key
+        cells = ", ".join(f"""regexp_replace(CAST("{n}" AS VARCHAR), '[.]0$', '')""" for n in names)
+        assert rows(handle, f'SELECT {cells} FROM "{table.name}" ORDER BY ALL') == expected, key
+
+
+@pytest.mark.parametrize("key", NO_JSON)
+def test_json_that_would_read_otherwise_in_place_is_refused(app: Application, moto: Store, key: str) -> None:
+    moto.client.put_object(Bucket="lake", Key=f"json/{key}", Body=NO_JSON[key])
+    connector = app.connectors.connect(LOCAL, "s3", moto.config(prefix="json"), in_place=True)
+    with pytest.raises(BadInput, match="would not read as an import reads it") as caught:
+        app.connectors.ingest_tables(LOCAL, connector.id, [key])
+    assert "Load it instead" in caught.value.to_do

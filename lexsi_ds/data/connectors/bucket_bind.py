@@ -42,11 +42,11 @@ def bind_text(
     with tempfile.TemporaryDirectory(prefix="bind-") as folder:
         loaded = read_texts(con, files, "csv", "look", Path(folder), limits, {})
         plan = _plan(loaded)
-        differs = _difference(con, loaded, planned_select({**plan, "files": list(files)})) if plan else _reason(loaded)
+        differs = difference(con, loaded, planned_select({**plan, "files": list(files)})) if plan else _reason(loaded)
         if not differs:
             raw = scratch_name(con)
             con.execute(f"CREATE TEMP TABLE {raw} AS {_cells({**plan, 'files': list(files)}, '*')}")
-            plan["parts"] = [[_strict(con, raw, t), t.column.name] for t in loaded.typed]
+            plan["parts"] = [[strict(con, raw, t), t.column.name] for t in loaded.typed]
     if differs:
         raise BadInput(f"In place this text would not read as an import reads it: {differs}.", where=shown[-120:], to_do=LOAD_IT)
     return plan, loaded.notes
@@ -81,7 +81,7 @@ def _plan(loaded: Loaded) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _strict(con: duckdb.DuckDBPyConnection, raw: str, typed: Typed) -> str:
+def strict(con: duckdb.DuckDBPyConnection, raw: str, typed: Typed) -> str:
     """The expression, with an error for a cell that has a value and became none, unless it was so when the file was bound."""
     expression, cell = typed.expression, typed.column.raw
     if typed.type == "VARCHAR":
@@ -93,7 +93,7 @@ def _strict(con: duckdb.DuckDBPyConnection, raw: str, typed: Typed) -> str:
     return f"CASE WHEN ({expression}) IS NULL AND {other} THEN CAST({said} AS {typed.type}) ELSE {expression} END"
 
 
-def _difference(con: duckdb.DuckDBPyConnection, loaded: Loaded, select: str) -> str:
+def difference(con: duckdb.DuckDBPyConnection, loaded: Loaded, select: str) -> str:
     """What is not equal, in words; empty when all is."""
     copied, there = scratch_name(con), scratch_name(con)
     con.execute(f"CREATE TEMP TABLE {copied} AS {loaded.select}")
@@ -118,6 +118,8 @@ def _reason(loaded: Loaded) -> str:
     if loaded.rejected or loaded.flagged:
         n = loaded.rejected or loaded.flagged
         return f"{n:,} line{'s do' if n != 1 else ' does'} not stand in the table as written"
+    if loaded.options.get("format") == "json":
+        return "its shape, or values of it, are not read by DuckDB's own rules as an import reads them"
     if not loaded.typed:
         return "its files differ in their columns, or in how they are written"
     return "lines or cells of it need to be set right first"

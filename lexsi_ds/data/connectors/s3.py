@@ -17,6 +17,7 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 
 from lexsi_ds.data.connectors.base import Bound, ConnectorConfig, Driver, SourceTable
 from lexsi_ds.data.connectors.bucket_bind import NOT_COMPARED, bind_text, is_compared, planned_select
+from lexsi_ds.data.connectors.bucket_json import bind_json, described_json, json_select
 from lexsi_ds.data.connectors.bucket_look import looked
 from lexsi_ds.data.connectors.bucket_names import (
     JSON,
@@ -181,9 +182,12 @@ class S3Driver(Driver[S3Config]):
                 f"{column}: left out in place, since its decimals of more than 38 digits would be read wrong; load it instead."
                 for column in left_out
             )
+        elif table.extra["format"] == "json" and is_compared(con, files):
+            plan, notes = bind_json(con, files, table.table, limits)
+            relation |= plan
         elif table.extra["format"] == "json":
-            described = con.execute(f"DESCRIBE SELECT * FROM read_json({url_list(files)}, union_by_name = true)").fetchall()
-            relation["types"] = [[row[0], row[1]] for row in described]  # objects are sorted on their way
+            notes = (NOT_COMPARED,)
+            relation["types"] = described_json(con, files)
         elif is_compared(con, files):
             plan, notes = bind_text(con, files, table.table, limits)
             relation |= plan
@@ -204,12 +208,11 @@ class S3Driver(Driver[S3Config]):
         left_out = exclude([str(column) for column in relation.get("left_out") or ()])
         if relation["format"] == "parquet":
             return _parquet(files, left_out)
+        if relation["format"] == "json":
+            return f"SELECT *{left_out} FROM ({json_select({**relation, 'types': _typed(relation.get('types', []))})})"
         if "parts" in relation:
             return f"SELECT *{left_out} FROM ({planned_select(relation)})"
         types = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in _typed(relation["types"]))
-        if relation["format"] == "json":
-            said = f"auto_detect = false, format = 'auto', columns = {{{types}}}"
-            return f"SELECT *{left_out} FROM read_json({url_list(files)}, {said})"
         quote = "" if relation.get("quote") in (None, "(empty)", "\0") else str(relation["quote"])
         said = (
             f"delim = {literal(str(relation.get('delimiter', ',')))}, quote = {literal(quote)}, "
