@@ -139,6 +139,24 @@ class Compared(Answer):
     only_in_b: list[dict[str, Any]]
 
 
+class SurprisesFound(Answer):
+    """Answer of get_surprises; ``status`` is none where nobody has searched this dataset."""
+
+    dataset_id: str
+    status: str
+    dataset_version: int | None = None
+    stale: bool | None = None
+    target_column: str | None = None
+    computed_at: str | None = None
+    tests_run: int | None = None
+    rows: int | None = None
+    dimensions: list[str] = Field(default_factory=list)
+    measures: list[str] = Field(default_factory=list)
+    notes: list[str] = Field(default_factory=list)
+    surprises: list[dict[str, Any]]
+    count: int
+
+
 class Ingested(Answer):
     """Answer of ingest_tables."""
 
@@ -180,6 +198,10 @@ def _columns(call: Call) -> Json:
 
 def _compare(call: Call) -> Json:
     return call.app.datasets.compare_schemas(call.actor, call.arguments.dataset_a, call.arguments.dataset_b)
+
+
+def _surprises(call: Call) -> Json:
+    return call.app.surprises.get(call.actor, call.arguments.dataset)
 
 
 def _ingest(call: Call) -> Json:
@@ -229,6 +251,12 @@ TOOLS = (
         "compare_schemas", "Compare schemas",
         "Side-by-side comparison of the columns of two datasets: in both, only in A, only in B.",
         TwoDatasets, Compared, ("datasets:read",), _compare,
+    ),
+    ServerTool(
+        "get_surprises", "Get surprises",
+        "Surprise findings of a dataset: unexpected statistical patterns, each with a sentence, its effect and "
+        "interval, a q-value and a confidence, in display order, without deleted ones. A person starts the search on the page Connect data.",
+        OfDataset, SurprisesFound, ("datasets:read",), _surprises,
     ),
     ServerTool(
         "ingest_tables", "Ingest tables",

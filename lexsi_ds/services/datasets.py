@@ -27,6 +27,7 @@ from lexsi_ds.services.sharing import Sharing, View, checked
 from lexsi_ds.store.datasets import UNSET, DatasetRow, DatasetRows, Unset
 from lexsi_ds.store.db import Store
 from lexsi_ds.store.sources import SourceRecord, Sources
+from lexsi_ds.store.surprises import SurpriseRows
 
 log = logging.getLogger(__name__)
 _LONGEST_DESCRIPTION, _LONGEST_COLUMN_TEXT = 4_000, 500
@@ -39,7 +40,7 @@ class Datasets:
     def __init__(self, store: Store, home: Path, sql: SqlRunner, findings: Findings) -> None:
         self._home, self._findings = home.resolve(), findings
         self._rows, self._versions, self._cursors = DatasetRows(store), Sources(store), Cursors(store)
-        self._sharing = Sharing(store)
+        self._sharing, self._surprises = Sharing(store), SurpriseRows(store)
         self.stats = ColumnStats(self._home, sql)
 
     # -- lists ---------------------------------------------------------------------------------------------------
@@ -248,12 +249,14 @@ class Datasets:
         return column
 
     def _semantic_layer(self, table: Table) -> Json:
-        ready = {"column_stats": self.stats.ready(table), "feature_metadata": True}
+        searched = self._surprises.newest(table.dataset_id)
+        ready = {"column_stats": self.stats.ready(table), "feature_metadata": True, "surprises": True}
+        names = (*_COMPONENTS, *(("surprises",) if searched is not None else ()))
         components = [
             {"name": name, "status": "ready" if ready[name] else "on_request", "contentType": "application/json"}
-            for name in _COMPONENTS
+            for name in names if name != "surprises" or (searched is not None and searched.version == table.version)
         ]
-        return {"availableComponents": list(_COMPONENTS),
+        return {"availableComponents": list(names),
                 "manifest": {"datasetVersion": table.version, "components": components}}
 
 

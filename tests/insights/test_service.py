@@ -49,6 +49,9 @@ def test_a_search_keeps_what_it_found_and_a_finding_of_it_holds(app: Application
     assert {(g["column"], g["level"]) for g in only["groups"]} == {("region", "East"), ("plan", "pro")}
     assert only["interval"][0] < 6 < only["interval"][1]
     assert found["stale"] is False and found["targetColumn"] == "spend" and found["testsRun"] > 10
+    described = app.datasets.describe_dataset(me, dataset)["semanticLayer"]
+    assert "surprises" in described["availableComponents"]
+    assert "surprises" in [c["name"] for c in described["manifest"]["components"]]
     finding = app.surprises.accept(me, only["id"])
     assert (finding.review, finding.verdict, finding.origin) == ("pending", "holds", f"surprise:{only['id']}")
     assert set(finding.columns) == {"region", "plan", "spend"}
