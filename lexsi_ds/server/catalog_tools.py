@@ -255,7 +255,8 @@ TOOLS = (
     ServerTool(
         "get_surprises", "Get surprises",
         "Surprise findings of a dataset: unexpected statistical patterns, each with a sentence, its effect and "
-        "interval, a q-value and a confidence, in display order, without deleted ones. A person starts the search on the page Connect data.",
+        "interval, a q-value and a confidence, in display order, without deleted ones. "
+        "A person starts the search on the page Connect data.",
         OfDataset, SurprisesFound, ("datasets:read",), _surprises,
     ),
     ServerTool(
