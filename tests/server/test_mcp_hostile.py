@@ -54,6 +54,7 @@ BY_NAME: list[tuple[str, str, dict[str, Any]]] = [
     ("describe_dataset", "ds", {"dataset": "?"}),
     ("get_columns", "ds", {"dataset": "?"}),
     ("compare_schemas", "ds", {"datasetA": "?", "datasetB": "?"}),
+    ("get_surprises", "ds", {"dataset": "?"}),
     ("list_findings", "ds", {"dataset": "?"}),
     ("propose_finding", "ds", {"dataset": "?", "title": "t", "statement": "s"}),
     ("update_dataset_context", "ds", {"dataset": "?", "datasetContext": "x"}),
