@@ -86,7 +86,7 @@ class ToolRouter:
             return not stated and bool(_WORDS[name].search(self.question))
         if name == "read_rows_to_score":
             trained = self.ctx.cache.get("last_model_id") is not None or self._has_model
-            return not stated and trained and bool(_WORDS[name].search(self.question))
+            return trained and bool(_WORDS[name].search(self.question))
         if name in ("text_to_sql", "run_sql"):
             return self._kg_first(done) is False and not (name == "text_to_sql" and self._task_goes_on(done))
         if name in ("inspect_data", "query_kg", "sample_values"):
