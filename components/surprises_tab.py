@@ -179,7 +179,7 @@ def _accept(app: Application, actor: Actor, surprise_id: str) -> None:
 
 @careful
 def _edit(app: Application, actor: Actor, surprise: dict[str, Any], text_key: str) -> None:
-    app.surprises.edit(actor, surprise["id"], surprise["version"], str(st.session_state[text_key]))
+    app.surprises.edit(actor, surprise["id"], surprise["version"], str(session.read(text_key, "")))
 
 
 @careful
