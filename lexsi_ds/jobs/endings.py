@@ -15,7 +15,8 @@ from lexsi_ds.jobs.limits import Lane
 
 log = logging.getLogger(__name__)
 
-_WORK: dict[Lane, str] = {"sql": "The query", "ml": "The model", "explain": "The explanation", "ingest": "The import", "connector": "The query",
+_WORK: dict[Lane, str] = {"sql": "The query", "ml": "The model", "explain": "The explanation",
+    "ingest": "The import", "connector": "The query",
                          "lexsi": "The Lexsi platform"}
 _ENDS: dict[WorkerEnd, tuple[str, str]] = {
     "memory": ("{work} needed more memory than one worker may use.", "Ask for fewer rows, columns or groups at once."),
