@@ -23,7 +23,7 @@ from typing import IO, Any
 
 from lexsi_ds import model_commands, server_commands
 from lexsi_ds.agent import events as ev
-from lexsi_ds.agent.given import GivenQuery, GivenTask, given_of
+from lexsi_ds.agent.given import AnyGiven, given_of
 from lexsi_ds.agent.report import refused, report
 from lexsi_ds.application import Application, get_application
 from lexsi_ds.data.handle import DatasetHandle
@@ -190,7 +190,7 @@ def _passed_over(handle: DatasetHandle, app: Application) -> list[str]:
     return [] if handle.synthetic else app.catalog.source_notes(app.person(), handle.source_id)
 
 
-def _task_file(path: Path | None) -> GivenQuery | GivenTask | None:
+def _task_file(path: Path | None) -> AnyGiven | None:
     """The task of ``--task``: a draft, or a whole answer that holds one."""
     if path is None:
         return None

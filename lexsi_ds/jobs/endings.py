@@ -15,9 +15,10 @@ from lexsi_ds.jobs.limits import Lane
 
 log = logging.getLogger(__name__)
 
-_WORK: dict[Lane, str] = {"sql": "The query", "ml": "The model", "explain": "The explanation",
-    "ingest": "The import", "connector": "The query",
-                         "lexsi": "The Lexsi platform"}
+_WORK: dict[Lane, str] = {
+    "sql": "The query", "ml": "The model", "explain": "The explanation", "ingest": "The import", "connector": "The query",
+    "documents": "Reading the document", "lexsi": "The Lexsi platform",
+}
 _ENDS: dict[WorkerEnd, tuple[str, str]] = {
     "memory": ("{work} needed more memory than one worker may use.", "Ask for fewer rows, columns or groups at once."),
     "cpu": ("{work} used up the processor time that one task may take.", "Ask for less at once, or raise the time limit."),

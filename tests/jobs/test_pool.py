@@ -294,3 +294,12 @@ def test_temporary_files_of_a_dead_server_are_removed_by_the_next(tmp_path: Path
     assert living.scratch.exists()
     living.close()
     second.close()
+
+
+def test_every_lane_has_words_for_how_its_work_ended() -> None:
+    from typing import get_args
+
+    from lexsi_ds.jobs import endings
+    from lexsi_ds.jobs.limits import Lane
+
+    assert set(endings._WORK) == set(get_args(Lane))
