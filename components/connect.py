@@ -185,7 +185,7 @@ def _demo(app: Application, actor: Actor) -> None:
 
 
 def import_state(app: Application, actor: Actor) -> Task | None:
-    """The import of this tab. A failure stays until the next import; a success is said in passing, the list shows it."""
+    """The import of this tab. A failure stays until it is dismissed or the next import; a success is said in passing."""
     task_id = session.held().import_task_id
     task = app.background.get(task_id) if task_id else None
     if task is None:
@@ -202,9 +202,20 @@ def import_state(app: Application, actor: Actor) -> Task | None:
         session.forget_source()
     elif task.state == "stopped":
         st.info("The import was cancelled; nothing of it was kept.", icon=":material/stop_circle:")
+        _dismissal()
     else:
         st.error(f"**Nothing was imported.** {plain(task.error or '', 900)}", icon=":material/error:")
+        _dismissal()
     return task
+
+
+def _dismissal() -> None:
+    st.button("Dismiss", key="import-dismiss", icon=":material/close:", type="tertiary", on_click=_dismiss)
+
+
+@careful
+def _dismiss() -> None:
+    session.held().import_task_id = None
 
 
 @st.fragment(run_every=0.5)

@@ -287,6 +287,8 @@ def test_a_broken_upload_is_said_and_loses_nothing(app: Application, open_page, 
     assert "Nothing was imported." in words(at)
     assert "empty" in words(at)
     assert [s.name for s in app.catalog.sources(app.person())] == ["Customers"]
+    settled(at.button(key="import-dismiss").click().run())
+    assert "Nothing was imported." not in words(at)
 
 
 def test_a_source_is_deleted_only_after_a_second_click(app: Application, open_page, tmp_path: Path) -> None:
