@@ -42,7 +42,10 @@ class Bands:
 
 
 def refit_count(rows: int, columns: int) -> int:
-    """Refits for this many training rows and encoded columns: 50; 20 past 20,000 rows or 500 columns."""
+    """Refits for this many training rows and encoded columns: 50; 20 past 20,000 rows or 500 columns; 12 past 200,000 rows, where
+    their bands are too wide anyway and scoring with each costs more than it tells."""
+    if rows > 10 * MOST_ROWS:
+        return 12
     return 50 if rows <= MOST_ROWS and columns <= MANY_COLUMNS else 20
 
 
