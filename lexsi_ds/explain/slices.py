@@ -175,8 +175,17 @@ def _sentence(holding: list[Slice], tested: list[Slice], name: str) -> str:
         return "There are too few rows to look for parts where the model errs more."
     if not holding:
         return f"No part of the rows was shown to have a larger {name} than the rest ({len(tested)} were tested)."
-    first = holding[0]
+    wrong = [s for s in holding if s.expected is None or s.error.low > s.expected]
+    first = (wrong or holding)[0]
+    figures = (
+        f"{name} {first.error.value:.3g} against {first.rest_error:.3g} elsewhere ({first.rows:,} held-out rows, corrected p "
+        f"{first.p_adjusted:.2g}; {len(holding)} of {len(tested)} tested parts hold)"
+    )
+    if first.expected is None:
+        return f"The model errs more where {first.label}: {figures}."
+    if wrong:
+        return f"The model errs more where {first.label}: {figures}, more than its own probabilities expect ({first.expected:.3g})."
     return (
-        f"The model errs more where {first.label}: {name} {first.error.value:.3g} against {first.rest_error:.3g} elsewhere "
-        f"({first.rows:,} held-out rows, corrected p {first.p_adjusted:.2g}; {len(holding)} of {len(tested)} tested parts hold)."
+        f"Rows are harder to tell where {first.label}: {figures}. Its own probabilities expect {first.expected:.3g} there, so they "
+        "are hard rather than wrong."
     )

@@ -81,6 +81,8 @@ class Training:
             return _column(table, request.entity).name
         rows = table.rows
         for column in table.columns:
+            if len(table.columns) <= 2:
+                return None  # a table of one column and the target: it is what is learned from
             unique = rows and column.distinct == rows and not column.nulls and column.family in ("number", "text")
             if unique and column.name != target.name and "." not in column.type and not column.type.startswith(("DOUBLE", "FLOAT")):
                 return column.name

@@ -153,3 +153,22 @@ def test_protected_columns_are_kept_with_the_model_and_offered(tmp_path: Path) -
     assert protected_columns(found) == ["sex"]
     assert "sex" not in found.encoding.names
     assert {g.group for g in fairness(found, "sex").groups} == {"f", "m"}
+
+
+def test_rows_that_are_hard_to_tell_are_not_called_errors_of_the_model() -> None:
+    from lexsi_ds.explain.results_decision import Slice
+    from lexsi_ds.explain.slices import _sentence
+    from lexsi_ds.models.figures import Interval
+
+    def part(expected: float | None) -> Slice:
+        return Slice(
+            conditions=(), label="x is 1", rows=500, error=Interval(value=0.587, low=0.568, high=0.605), rest_error=0.199,
+            expected=expected, p_value=1e-9, p_adjusted=1e-8, holds=True,
+        )  # fmt: skip
+
+    hard, wrong, amount = ([part(e)] for e in (0.59, 0.4, None))
+    assert "hard rather than wrong" in _sentence(hard, hard, "log loss")
+    assert _sentence(wrong, wrong, "log loss").startswith("The model errs more where x is 1")
+    assert "errs more" in _sentence(amount, amount, "absolute error")
+    both = [*hard, *wrong]
+    assert "more than its own probabilities expect (0.4)" in _sentence(both, both, "log loss"), "a wrong part comes first"

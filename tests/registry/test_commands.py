@@ -96,3 +96,14 @@ def test_the_documented_commands_are_understood() -> None:
     assert len(commands) == 3
     for command in commands:
         assert callable(_parser().parse_args(shlex.split(command)).command)
+
+
+def test_ten_rows_of_one_column_are_refused_for_their_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LEXSI_DS_HOME", str(tmp_path / "home"))
+    (tmp_path / "ten.csv").write_text("a,y\n" + "".join(f"{i},{i % 2}\n" for i in range(10)))
+    done = subprocess.run(
+        [sys.executable, "-m", "lexsi_ds", "train", str(tmp_path / "ten.csv"), "--target", "y"], capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "10" in done.stdout and "Exclude fewer" not in done.stdout + done.stderr
