@@ -88,22 +88,25 @@ def of_artifact(app: Application, actor: Actor, artifact_id: str, *, rows: int, 
 
 
 def of_predictions(
-    app: Application, actor: Actor, card: ModelCard, predictions_id: str, *, rows: int, key: str, type_: Any = "secondary"
+    app: Application, actor: Actor, card: ModelCard, predictions_id: str, *, rows: int, key: str, type_: Any = "secondary",
+    search: str = "", filters: dict[str, Any] | None = None,
 ) -> None:
-    """Every scored row of a model, in rank order."""
+    """The scored rows of a model that a search and filter leave, in rank order; all of them without."""
 
     def write(file_format: Format, style: CsvStyle) -> Export:
-        return write_predictions(app, actor, card, predictions_id, file_format, style)
+        return write_predictions(app, actor, card, predictions_id, file_format, style, search, filters)
 
-    menu(write, key=key, name=f"predictions_{figures.slug(card.name)}", rows=rows, note=" In rank order.", type_=type_)
+    narrowed = " Of the search and segment chosen." if search or filters else ""
+    menu(write, key=key, name=f"predictions_{figures.slug(card.name)}", rows=rows, note=f"{narrowed} In rank order.", type_=type_)
 
 
 def write_predictions(
-    app: Application, actor: Actor, card: ModelCard, predictions_id: str, file_format: Format, style: CsvStyle
+    app: Application, actor: Actor, card: ModelCard, predictions_id: str, file_format: Format, style: CsvStyle,
+    search: str = "", filters: dict[str, Any] | None = None,
 ) -> Export:
     """The predictions as a file; its sheet names the model and the data version they were made from."""
     known = app.models.predictions(actor, predictions_id)
-    frame, _ = app.models.page(actor, predictions_id, limit=known.rows)
+    frame, _ = app.models.page(actor, predictions_id, search=search, filters=filters, limit=known.rows)
     handle = app.scoring.scored_on(actor, card, known)
     table = pa.Table.from_pandas(frame, preserve_index=False)
     path = app.pool.scratch / f"{new_id('res')}.arrow"

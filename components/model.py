@@ -44,6 +44,26 @@ def current(app: Application, actor: Actor, source_id: str | None) -> ModelCard 
     return app.models.latest(actor, source_id) if source_id else None
 
 
+def elsewhere(app: Application, actor: Actor) -> None:
+    """Ways to the models of other data sets, where the active one has none."""
+    others = app.models.list(actor)[:5]
+    if not others:
+        return
+    with st.container(border=True, gap="small"):
+        st.markdown("**Models of other data sets** :gray[newest first]")
+        for card in others:
+            st.button(
+                f"{plain(card.name, 30)}, {plain(card.task.title, 50)}, {plain(card.source_name, 40)}", type="tertiary",
+                icon=":material/model_training:", key=session.wkey("elsewhere", card.id), on_click=_open, args=(card.id,),
+            )  # fmt: skip
+
+
+@careful
+def _open(model_id: str) -> None:
+    st.query_params["model"] = model_id
+    session.held().model_id = model_id
+
+
 def newest_version(app: Application, actor: Actor, card: ModelCard, handle: DatasetHandle | None) -> int | None:
     """Number of the newest version of the model's source; None when that is not there any more."""
     if handle and handle.source_id == card.source_id:
@@ -87,10 +107,11 @@ def picker(app: Application, actor: Actor, card: ModelCard) -> None:
     if not chip.open:
         return
     with chip:
-        listed = app.models.list(actor, card.source_id)
+        listed = sorted(app.models.list(actor), key=lambda m: m.source_id != card.source_id)
         names = {m.id: f"{m.name}, {m.task.title}" for m in listed}
         captions = [
             f"{m.chosen.main_name.removeprefix('ROC ')} {figures.number(m.chosen.main.value)}, {figures.ago(m.created_at)}"
+            + ("" if m.source_id == card.source_id else f", {plain(m.source_name, 40)}")
             for m in listed
         ]
         session.put(session.MODEL_PICK, card.id)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from components import figures, session, tables
 from components.safe import plain
-from lexsi_ds.models.card import AnyMetrics, Candidate, Interval, ModelCard
+from lexsi_ds.models.card import AnyMetrics, Candidate, Comparison, Interval, ModelCard
 
 Shown = tuple[str, str, str]
 BINARY: tuple[Shown, ...] = (
@@ -119,7 +119,8 @@ def digits_of(name: str, value: float) -> int:
 def amount_change(value: float, digits: int) -> str:
     """A signed difference with thousands marks."""
     if abs(value) < 1000:
-        return figures.signed(value, digits)
+        fine = value != 0 and abs(value) < 0.5 * 10**-digits
+        return figures.signed(value, digits + 1 if fine else digits)
     return ("+" if value > 0 else figures.MINUS) + figures.count(abs(value))
 
 
@@ -136,7 +137,7 @@ def candidates(card: ModelCard) -> None:
             "Model type": each.model_type,
             name: f"{figures.number(each.main.value, 3)} ({figures.interval(each.main, 3)})",
             f"Chosen minus it, {name}": "chosen" if each.chosen else _gap(gap.difference) if gap else "not compared",
-            "More than noise": "" if each.chosen or gap is None else "yes" if gap.beyond_noise else "no",
+            "More than noise": "" if each.chosen or gap is None else _noise(gap),
             "Repeats": str(each.repeats or card.repeats),
         })
     with st.container(border=True, gap="small"):
@@ -144,6 +145,13 @@ def candidates(card: ModelCard) -> None:
         tables.show(pd.DataFrame(rows), key=session.wkey("candidates", card.id), alt="Candidates and their figures")
         for each in card.not_tried:
             st.caption(f":material/block: {plain(each.model_type)} was not tried: {plain(each.reason, 300)}")
+
+
+def _noise(gap: Comparison) -> str:
+    """Whether chance alone may be the difference; one that it is not may still be too small to matter."""
+    if gap.difference.low <= 0 <= gap.difference.high:
+        return "no"
+    return "yes" if gap.beyond_noise else "yes, too small to matter"
 
 
 def _gap(difference: Interval) -> str:

@@ -28,7 +28,8 @@ def draw(app: Application, actor: Actor, card: ModelCard) -> None:
     {"binary": _binary, "multiclass": _classes, "regression": _amounts}[card.task.kind](app, actor, card)
     _later(card)
     model_figures.candidates(card)
-    task_card(card.task, card.left_out, session.wkey("models", "task", card.id))
+    used = card.task.model_copy(update={"features": tuple(f.feature for f in card.features)})
+    task_card(used, card.left_out, session.wkey("models", "task", card.id))
 
 
 def _binary(app: Application, actor: Actor, card: ModelCard) -> None:

@@ -1,4 +1,4 @@
-"""Every scored row of a model: search, segment, order, pages from disk, download of all. Only one page is ever in memory."""
+"""Every scored row of a model: search, segment, order, pages from disk, download of what they leave. One page is in memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PAGE_ROWS = 50
 
 
 def draw(app: Application, actor: Actor, card: ModelCard) -> None:
-    """Every scored row: search, segment, order, pages from disk, download of all."""
+    """Every scored row: search, segment, order, pages from disk, download of what they leave."""
     if card.engine == "local":
         scoring(app, actor, card)
     latest = _chosen_set(app, actor, card)
@@ -53,7 +53,6 @@ def draw(app: Application, actor: Actor, card: ModelCard) -> None:
             width=190,
             on_change=_first_page,
         )
-        exports.of_predictions(app, actor, card, latest.id, rows=latest.rows, key=session.wkey("models", latest.id))
     sort, descending = orders[order]
     wanted = {"segment": segment} if segment != "all" else None
     number = int(session.read(session.PREDICTION_PAGE) or 1)
@@ -68,6 +67,10 @@ def draw(app: Application, actor: Actor, card: ModelCard) -> None:
         limit=PAGE_ROWS,
         filters=wanted,
     )
+    with bar:
+        exports.of_predictions(
+            app, actor, card, latest.id, rows=total, key=session.wkey("models", latest.id), search=search or "", filters=wanted
+        )
     with slot:
         ids = [tables.as_id(v) or "" for v in rows[card.task.entity_column]]
         _page(card, latest.id, rows, number, model_override.standing(app, actor, card, ids))

@@ -48,6 +48,7 @@ def draw(app: Application, actor: Actor, card: ModelCard, entry: Entry | None) -
     left, right = st.columns([1.2, 1], gap="medium")
     with left, st.container(border=True, gap="small", height="stretch"):
         _state(app, actor, entry)
+        _review(app, actor, entry)
         _description(app, actor, entry)
     with right, st.container(border=True, gap="small", height="stretch"):
         _history(app, actor, card)
@@ -79,6 +80,36 @@ def _move(app: Application, actor: Actor, model_id: str, seen: int, state: State
     after = app.registry.move(actor, model_id, seen, state, note=str(session.read(key) or ""))
     session.put(key, "")
     session.notify("success", f"{plain(after.name)}: {WORDS[after.state].lower()}.")
+
+
+def _review(app: Application, actor: Actor, entry: Entry) -> None:
+    """Whom the author asked to look at it: nobody else sees the model of somebody else."""
+    at = partial(session.wkey, "registry", entry.model_id)
+    if entry.reviewer:
+        st.markdown(f"**Review** :gray[asked of {plain(entry.reviewer, 60)}, who can see, validate and approve it]")
+        st.button(
+            "Take back", icon=":material/undo:", type="tertiary", key=at("review-back"), on_click=_ask,
+            args=(app, actor, entry.model_id, entry.row_version, False),
+        )  # fmt: skip
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.text_input(
+            "Reviewer", key=at("reviewer"), placeholder="Another person's name here", width=240,
+            help="They can then see the model, validate and approve it. Nobody else sees it.",
+        )  # fmt: skip
+        st.button(
+            "Ask for review", icon=":material/person_add:", key=at("review"), on_click=_ask,
+            args=(app, actor, entry.model_id, entry.row_version, True),
+        )  # fmt: skip
+
+
+@careful
+def _ask(app: Application, actor: Actor, model_id: str, seen: int, ask: bool) -> None:
+    key = session.wkey("registry", model_id, "reviewer")
+    reviewer = str(session.read(key) or "").strip() if ask else None
+    app.registry.ask_review(actor, model_id, seen, reviewer)
+    session.put(key, "")
+    session.notify("success", f"{plain(reviewer, 60)} is asked to review it." if reviewer else "The review is taken back.")
 
 
 def _description(app: Application, actor: Actor, entry: Entry) -> None:

@@ -35,6 +35,8 @@ def task_lines(task: TaskSpec) -> list[str]:
     cutoff = (
         f"only what was known before {plain(task.cutoff_column)} of each {plain(task.entity_label)}"
         if task.cutoff_column
+        else f"none; rows are dated by {plain(task.time_column)}, and nothing proves when their columns were known"
+        if task.time_column
         else "the table has no dates"
     )
     lines = [f"`{plain_code(task.statement)}`"] if task.statement else []

@@ -25,6 +25,7 @@ with guarded("Model results"):
             with st.container(horizontal=True):
                 train_form.button(app)
             train_form.draw(app, actor, handle)
+            model.elsewhere(app, actor)
             teach(
                 frame,
                 "How good is a model, and who does it point at?",

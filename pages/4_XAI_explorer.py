@@ -34,6 +34,7 @@ with guarded("XAI explorer"):
         if model.wanted():
             not_found("This model is not there.", "It was deleted, or the link is not whole.")
         if not first_start(frame):
+            model.elsewhere(app, actor)
             teach(
                 frame,
                 "Why does the model say so?",
