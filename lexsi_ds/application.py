@@ -65,6 +65,7 @@ from lexsi_ds.services.relations import Relations
 from lexsi_ds.services.report_views import ReportViews
 from lexsi_ds.services.review_rules import ReviewSettings
 from lexsi_ds.services.reviewed_facts import ReviewedFacts
+from lexsi_ds.services.semantic_data import SemanticData
 from lexsi_ds.services.semantics import Semantics
 from lexsi_ds.services.sharing import Sharing
 from lexsi_ds.services.surprises import Surprises
@@ -139,6 +140,7 @@ class Application:
         self.drafts = Drafts(self.catalog, self.findings, self.artifacts)
         self.background = Background()
         self.surprises = Surprises(settings, self.store, self.pool, self.datasets, self.findings, self.background)
+        self.semantic_data = SemanticData(self.datasets, self.surprises)
         self.model_work = ModelWork(self.background, self.training, self.scoring, self.backtests, self.uploads)
         self.connectors = Connectors(settings, self.store, self.pool, self.catalog)
         self.connectors.register_bucket = self.engine.platform.register_bucket if self.engine.platform else None

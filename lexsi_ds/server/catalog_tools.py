@@ -37,6 +37,16 @@ class TwoDatasets(Arguments):
     dataset_b: str = Field(min_length=1, max_length=400, description=_DATASET)
 
 
+class OfComponent(OfDataset):
+    """Arguments of get_semantic_data."""
+
+    component: str = Field(min_length=1, max_length=80, description="One of semanticLayer.availableComponents of describe_dataset.")
+    columns: list[str] | None = Field(default=None, max_length=500, description="Only what is about these columns.")
+    kinds: list[str] | None = Field(default=None, max_length=10, description="Of surprises: only these kinds.")
+    offset: int = Field(default=0, ge=0, description="How many items to pass over.")
+    limit: int | None = Field(default=None, ge=1, le=1_000, description="Most items.")
+
+
 class SourceTable(Arguments):
     """A table of a connector."""
 
@@ -139,6 +149,17 @@ class Compared(Answer):
     only_in_b: list[dict[str, Any]]
 
 
+class ComponentData(Answer):
+    """Answer of get_semantic_data; the component's own fields stand beside these."""
+
+    dataset_id: str
+    component: str
+    total: int = Field(description="Items of the component after columns and kinds.")
+    count: int = Field(description="Items of this answer.")
+    truncated: bool = Field(description="Whether items after these were left out.")
+    hint: str | None = Field(default=None, description="How to get the rest.")
+
+
 class SurprisesFound(Answer):
     """Answer of get_surprises; ``status`` is none where nobody has searched this dataset."""
 
@@ -200,6 +221,14 @@ def _compare(call: Call) -> Json:
     return call.app.datasets.compare_schemas(call.actor, call.arguments.dataset_a, call.arguments.dataset_b)
 
 
+def _component(call: Call) -> Json:
+    asked: OfComponent = call.arguments
+    return call.app.semantic_data.get(
+        call.actor, asked.dataset, asked.component, columns=asked.columns, kinds=asked.kinds, offset=asked.offset,
+        limit=asked.limit,
+    )
+
+
 def _surprises(call: Call) -> Json:
     return call.app.surprises.get(call.actor, call.arguments.dataset)
 
@@ -251,6 +280,12 @@ TOOLS = (
         "compare_schemas", "Compare schemas",
         "Side-by-side comparison of the columns of two datasets: in both, only in A, only in B.",
         TwoDatasets, Compared, ("datasets:read",), _compare,
+    ),
+    ServerTool(
+        "get_semantic_data", "Get semantic data",
+        "One computed component of a dataset, such as column_stats, feature_metadata or surprises, sliced by columns and kinds. "
+        "Call describe_dataset first to see what is available. At most 256 KiB: truncated and hint say when there is more.",
+        OfComponent, ComponentData, ("datasets:read",), _component,
     ),
     ServerTool(
         "get_surprises", "Get surprises",

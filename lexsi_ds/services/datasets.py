@@ -134,6 +134,12 @@ class Datasets:
         ]
         return head | {"component": "column_stats", "columns": columns}
 
+    def features(self, actor: Actor, dataset: str, *, within: str | None = None) -> list[Json]:
+        """Every column's name, type, description and marks, without figures."""
+        row, _ = self.resolve(actor, dataset, within=within)
+        table = self._table(row)
+        return [shape.feature_json(table, c.name, row.target_column) for c in table.columns]
+
     def compare_schemas(self, actor: Actor, a: str, b: str, *, within: str | None = None) -> Json:
         """Columns in both datasets (by name, whatever the case), only in A, and only in B."""
         (row_a, _), (row_b, _) = (self.resolve(actor, name, within=within) for name in (a, b))

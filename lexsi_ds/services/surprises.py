@@ -162,7 +162,7 @@ def _shown(record: SurpriseRecord) -> Json:
     return {
         "id": record.id, "kind": found.kind, "sentence": record.sentence or found.sentence,
         "edited": record.sentence is not None, "pinned": record.pinned, "findingId": record.finding_id,
-        "measure": found.measure.label, "isShare": found.measure.binary,
+        "measure": found.measure.label, "measureColumn": found.measure.column, "isShare": found.measure.binary,
         "groups": [{"column": s.column, "level": s.level} for s in found.sides],
         "n": found.n, "observed": found.observed, "expected": found.expected,
         "effect": found.effect, "interval": [found.low, found.high], "pValue": found.p, "qValue": found.q,

@@ -117,3 +117,31 @@ def test_rows_that_belong_together_are_warned_of(app: Application, tmp_path: Pat
     table = handle.tables[0]
     app.catalog.mark_column(me, table.dataset_id, "household_id", identifier=True)
     assert "Each household_id has several rows." in " ".join(app.surprises.search(me, table.dataset_id)["notes"])
+
+
+def test_a_component_is_sliced_by_columns_and_says_what_is_left(
+    app: Application, dataset: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    me = app.person()
+    app.surprises.search(me, dataset)
+    whole = app.semantic_data.get(me, dataset, "column_stats")
+    assert [c["name"] for c in whole["columns"]] == ["region", "plan", "visits", "spend"] and not whole["truncated"]
+    one = app.semantic_data.get(me, dataset, "column_stats", columns=["SPEND"])
+    assert [c["name"] for c in one["columns"]] == ["spend"] and one["total"] == 1
+    assert app.semantic_data.get(me, dataset, "surprises", columns=["plan"], kinds=["unexpected_effect"])["count"] == 1
+    assert app.semantic_data.get(me, dataset, "surprises", kinds=["trend_shift"])["count"] == 0
+    page = app.semantic_data.get(me, dataset, "feature_metadata", offset=1, limit=2)
+    assert [c["name"] for c in page["columns"]] == ["plan", "visits"] and page["truncated"] and "offset 3" in page["hint"]
+    monkeypatch.setattr("lexsi_ds.services.semantic_data.MOST_BYTES", 1_700)
+    cut = app.semantic_data.get(me, dataset, "feature_metadata")
+    assert 0 < cut["count"] < 4 and cut["truncated"] and f"offset {cut['count']}" in cut["hint"]
+
+
+def test_components_that_are_not_there_and_parameters_that_do_not_fit_are_refused(app: Application, dataset: str) -> None:
+    me = app.person()
+    with pytest.raises(NotFound, match="no such component"):
+        app.semantic_data.get(me, dataset, "umap_embedding")
+    with pytest.raises(NotFound, match="no such column"):
+        app.semantic_data.get(me, dataset, "column_stats", columns=["nope"])
+    with pytest.raises(BadInput):
+        app.semantic_data.get(me, dataset, "column_stats", kinds=["trend_shift"])

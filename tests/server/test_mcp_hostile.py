@@ -53,6 +53,7 @@ BY_NAME: list[tuple[str, str, dict[str, Any]]] = [
     ("ingest_tables", "con", {"connectorId": "?", "tables": [{"tableName": "deals"}]}),
     ("describe_dataset", "ds", {"dataset": "?"}),
     ("get_columns", "ds", {"dataset": "?"}),
+    ("get_semantic_data", "ds", {"dataset": "?", "component": "column_stats"}),
     ("compare_schemas", "ds", {"datasetA": "?", "datasetB": "?"}),
     ("get_surprises", "ds", {"dataset": "?"}),
     ("list_findings", "ds", {"dataset": "?"}),

@@ -29,6 +29,7 @@ REFERENCE = [
     "describe_dataset",
     "get_columns",
     "compare_schemas",
+    "get_semantic_data",
     "get_surprises",
     "ingest_tables",
     "list_findings",
