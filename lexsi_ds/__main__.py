@@ -57,7 +57,7 @@ def main(argv: list[str] | None = None) -> int:
     app: Application | None = None
     try:
         app = get_application()
-        logging.getLogger().setLevel(app.settings.log_level.upper())
+        logging.getLogger().setLevel(_log_level(app, args))
         return args.command(args, app, out, cancel)
     except Stopped:
         print("Stopped.", file=sys.stderr)
@@ -107,6 +107,12 @@ def _parser() -> argparse.ArgumentParser:
     model_commands.add(commands, _handle, _say_on_stderr)
     server_commands.add(commands, _handle)
     return parser
+
+
+def _log_level(app: Application, args: argparse.Namespace) -> str:
+    """What is logged on stderr: the setting; unset, a person at the terminal is told of trouble only."""
+    person = args.command in (_ask, _inspect) and "log_level" not in app.settings.model_fields_set
+    return "WARNING" if person else app.settings.log_level
 
 
 def _ask(args: argparse.Namespace, app: Application, out: IO[str], cancel: Cancel) -> int:

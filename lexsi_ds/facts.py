@@ -102,14 +102,20 @@ def check(text: str, facts: Facts, *, allow: str = "") -> Checked:
     return Checked("\n".join(kept_lines).strip(), tuple(removed))
 
 
+_LIST_FACTS = 1_000
+"""Most elements of one list that become facts."""
+
+
 def facts_of(name: str, value: Any) -> dict[str, FactValue]:
     """A value as facts: numbers and dates as they are, lists and dicts one fact an element."""
     if value is None or isinstance(value, bool):
         return {}
+    if getattr(value, "ndim", 0):  # an array, as a list column comes
+        value = value[:_LIST_FACTS].tolist()
     if isinstance(value, Mapping):
         return {k: v for key, item in value.items() for k, v in facts_of(f"{name}.{key}", item).items()}
     if isinstance(value, (list, tuple)):
-        return {k: v for i, item in enumerate(value) for k, v in facts_of(f"{name}[{i}]", item).items()}
+        return {k: v for i, item in enumerate(value[:_LIST_FACTS]) for k, v in facts_of(f"{name}[{i}]", item).items()}
     if isinstance(value, (datetime, date)):
         return {name: value.isoformat()[:10]}
     if isinstance(value, Decimal):

@@ -102,7 +102,9 @@ class Settings(BaseSettings):
     sql_timeout_s: float = Field(
         default=60, gt=0, description="Longest time of one query, in seconds; then its worker is killed."
     )
-    sql_memory_mb: int = Field(default=2048, ge=512, description="Address space of one SQL worker, in MB.")
+    sql_memory_mb: int = Field(
+        default=2048, ge=512, description="Address space of one SQL worker, in MB; twice that for a connector's."
+    )
     sql_result_mb: int = Field(
         default=2048, ge=1, description="Largest result file of one query, in MB; past it the query fails."
     )
@@ -181,7 +183,8 @@ class Settings(BaseSettings):
         default=30, gt=0, description="Seconds that a run of the chat API goes on with no client; then it is cancelled."
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = Field(
-        default="INFO", description="Level of the log on stderr: DEBUG, INFO, WARNING, ERROR or CRITICAL."
+        default="INFO",
+        description="Level of the log on stderr: DEBUG, INFO, WARNING, ERROR or CRITICAL. Unset, `ask` and `inspect` log warnings.",
     )
 
     @property

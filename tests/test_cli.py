@@ -170,7 +170,11 @@ def test_inspect_says_what_is_there(home: Path) -> None:
 def test_the_readme_commands_run(home: Path) -> None:
     commands = re.findall(r"^python -m lexsi_ds (.+)$", (REPO / "README.md").read_text(encoding="utf-8"), re.M)
     assert len(commands) >= 3
+    servers = {"serve", "mcp"}
+    assert servers <= set(commands), "they go on until they are stopped: the tests of the server start them"
     for command in commands:
+        if command in servers:
+            continue
         import shlex
 
         done = run(home, *shlex.split(command))

@@ -25,6 +25,7 @@ from lexsi_ds.data.typed_rows import type_raw
 from lexsi_ds.errors import BadInput
 
 LARGEST_OBJECT = 64 << 20
+"""Most bytes of one object. A small file cannot hold one: `largest_in` keeps its buffers small too."""
 _MOST_WHOLE = 256 << 20
 _BATCH = 50_000
 _DEEPEST = 5
@@ -92,13 +93,19 @@ def _is_lines(path: Path) -> bool:
     return isinstance(first, dict) and not any(isinstance(v, (list, dict)) for v in first.values())
 
 
+def largest_in(size: int) -> int:
+    """The largest object, in bytes, that so many bytes may hold: readers set buffers of several times that aside."""
+    return min(LARGEST_OBJECT, max(2 << 20, size))
+
+
 def _load_lines(con: duckdb.DuckDBPyConnection, path: Path, rows: str, most: int | None) -> int:
     """One object a line; lines that are none are kept as rejected. Returns how many."""
     limit = f"LIMIT {most}" if most else ""
+    largest = largest_in(path.stat().st_size)
     con.execute(
         f"""CREATE TABLE {rows}_lines AS SELECT * FROM read_csv({literal(str(path))}, auto_detect = false, header = false,
-            columns = {{'text': 'VARCHAR'}}, delim = '\x1f', quote = '', escape = '', max_line_size = {LARGEST_OBJECT},
-            buffer_size = {2 * LARGEST_OBJECT}, strict_mode = false) {limit}"""
+            columns = {{'text': 'VARCHAR'}}, delim = '\x1f', quote = '', escape = '', max_line_size = {largest},
+            buffer_size = {2 * largest}, strict_mode = false) {limit}"""
     )
     good = "json_valid(text) AND json_type(CASE WHEN json_valid(text) THEN text ELSE 'null' END) = 'OBJECT'"
     con.execute(
@@ -116,7 +123,7 @@ def _load_array(con: duckdb.DuckDBPyConnection, shown: Path, path: Path, rows: s
     try:
         con.execute(
             f"""CREATE TABLE {rows} AS SELECT json AS j FROM read_json_objects({literal(str(path))}, format = 'array',
-                maximum_object_size = {LARGEST_OBJECT}) {limit}"""
+                maximum_object_size = {largest_in(path.stat().st_size)}) {limit}"""
         )
     except duckdb.Error as error:
         raise BadInput(

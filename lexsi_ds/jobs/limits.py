@@ -68,7 +68,8 @@ def lane_limits(settings: Settings) -> dict[Lane, Limits]:
         # A person waits for an explanation; a training that takes minutes must not be in front of it.
         "explain": lane(1, s.ml_memory_mb, None, s.ml_timeout_s, 2),
         "ingest": lane(1, s.ml_memory_mb, None, s.ingest_timeout_s, 5),
-        "connector": lane(s.sql_workers + 1, s.sql_memory_mb, 2 * s.sql_result_mb, s.sql_timeout_s, 0),
+        # It holds a scanner, a network library and the buffers of the files it binds, beside what a query needs.
+        "connector": lane(s.sql_workers + 1, 2 * s.sql_memory_mb, 2 * s.sql_result_mb, s.sql_timeout_s, 0),
         "lexsi": lane(2, s.ml_memory_mb, None, s.ml_timeout_s, 5),
         "documents": lane(1, 1024, 64, 60, 5),
     }

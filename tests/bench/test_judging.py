@@ -100,7 +100,7 @@ def test_a_question_that_takes_too_long_is_stopped(application, demo_handle) -> 
 def test_a_configured_model_is_asked_and_its_tokens_are_counted(shared_home, demo_handle, tmp_path) -> None:
     count = {"thought": "count", "tool": "run_sql", "args": {"sql": "SELECT count(*) AS n FROM loan"}}
     with Endpoint([count, {"thought": "", "final_answer": "There are 682 loans."}]) as endpoint:
-        app = Application(Settings(home=shared_home, llm_base_url=endpoint.url, llm_model="scripted"))
+        app = Application(Settings(home=shared_home, llm_base_url=endpoint.url, llm_model="scripted", llm_tools="json"))
         try:
             one = judged(Runner(app, tmp_path), gold="SELECT count(*) FROM loan")
         finally:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from lexsi_ds.application import Application
+from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.jobs.pool import Pool
 from lexsi_ds.services.access import ALL_RIGHTS, Actor
 from lexsi_ds.services.documents import Added, Documents
@@ -23,6 +25,19 @@ def document_pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
     pool = Pool(Settings(home=tmp_path_factory.mktemp("documents")))
     yield pool
     pool.close()
+
+
+@pytest.fixture(scope="session")
+def application(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]:
+    """An application on a home of its own: a document in a library is seen by every question asked there meanwhile."""
+    app = Application(Settings(home=tmp_path_factory.mktemp("library-home")))
+    yield app
+    app.close()
+
+
+@pytest.fixture(scope="session")
+def demo_handle(application: Application) -> DatasetHandle:
+    return application.catalog.ensure_demo(application.person())
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import duckdb
 from lexsi_ds.data.connectors.bucket_bind import LOAD_IT, difference, strict
 from lexsi_ds.data.connectors.bucket_names import url_list
 from lexsi_ds.data.connectors.bucket_text import read_texts
-from lexsi_ds.data.json_files import LARGEST_OBJECT, json_cells
+from lexsi_ds.data.json_files import json_cells
 from lexsi_ds.data.loaded import Limits
 from lexsi_ds.data.raw_rows import literal, quoted, scratch_name
 from lexsi_ds.errors import BadInput
@@ -62,5 +62,5 @@ def json_select(relation: Mapping[str, Any]) -> str:
 def _cells(relation: Mapping[str, Any]) -> str:
     paths = [tuple(str(key) for key in path) for path in relation["paths"]]
     files = url_list([str(f) for f in relation["files"]])
-    source = f"read_json_objects({files}, format = 'auto', maximum_object_size = {LARGEST_OBJECT})"
+    source = f"read_json_objects({files}, format = 'auto')"  # objects of up to 16 MB: a query's worker has little memory
     return f"SELECT {json_cells(paths)} FROM (SELECT json AS j FROM {source})"
