@@ -57,11 +57,11 @@ def test_an_idle_worker_ends_by_itself_when_the_pool_closes(make_pool: MakePool,
     assert worker._exit_code(5) == 0  # killed, it would be -9
 
 
-def test_warm_starts_all_of_sql_and_ml(make_pool: MakePool) -> None:
+def test_warm_starts_all_of_sql_ml_and_explain(make_pool: MakePool) -> None:
     pool, _ = make_pool(sql_workers=2, ml_workers=1)
     pool.warm()
     pool.warm()
-    assert soon(lambda: len(pool.pids()) == 3)
+    assert soon(lambda: sorted(w.lane for w in pool._workers) == ["explain", "ml", "sql", "sql"])
 
 
 def test_an_error_of_the_handler_arrives_as_its_own_class(make_pool: MakePool, source: DatasetHandle) -> None:
