@@ -35,8 +35,6 @@ class Plan:
     joins: list[str] = field(default_factory=list)
     """LEFT JOIN lines of the final SELECT."""
     ctes: list[str] = field(default_factory=list)
-    guarded: dict[str, str] = field(default_factory=dict)
-    """Protected columns of the rows that train, by name: kept beside the features so that groups can be compared."""
     notes: list[str] = field(default_factory=list)
 
     def leave_out(self, column: ColumnModel, reason: LeftOutReason, detail: str, *, approvable: bool = False) -> None:

@@ -51,9 +51,6 @@ def task_sql(
     chosen += [s.select for s in plan.features]
     taken = {s.feature.name for s in plan.features} | {scene.key}
     chosen += [_shown(scene, c) for c in display if c not in taken]
-    if with_target:
-        known = {name.casefold() for name in (*taken, *display, scene.outcome.target)}
-        chosen += [select for name, select in plan.guarded.items() if name.casefold() not in known]
     labels = [scene.window.label_cte] if scene.window is not None and with_target else []
     ctes = ",\n".join([rows_cte(scene, conditions, score=not with_target), *labels, *plan.ctes])
     joins = "".join(f"\n{j}" for j in ([_label_join(scene)] if labels else []) + plan.joins)
