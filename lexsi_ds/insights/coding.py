@@ -12,7 +12,8 @@ import duckdb
 import numpy as np
 import numpy.typing as npt
 
-from lexsi_ds.insights.dimensions import LOOK, Dimension, one_in, quoted
+from lexsi_ds.data.raw_rows import quoted
+from lexsi_ds.insights.dimensions import LOOK, Dimension, one_in
 from lexsi_ds.insights.surprise import Measure
 
 Numbers = npt.NDArray[np.float64]

@@ -12,6 +12,8 @@ from typing import Any
 import duckdb
 
 from lexsi_ds.data.handle import Column
+from lexsi_ds.data.raw_rows import literal as text_literal
+from lexsi_ds.data.raw_rows import quoted
 from lexsi_ds.insights.surprise import Side
 
 MAX_LEVELS = 50
@@ -44,11 +46,6 @@ class Dimension:
         return len(self.sides)
 
 
-def quoted(name: str) -> str:
-    """A column's name in SQL."""
-    return '"' + name.replace('"', '""') + '"'
-
-
 def one_in(parts: int) -> str:
     """A condition that takes one row in so many of a DuckDB table, the same ones each time."""
     return f"hash(rowid) % {parts} = 0" if parts > 1 else "TRUE"
@@ -60,7 +57,7 @@ def literal(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, (int, float)):
         return repr(value)
-    return "'" + str(value).replace("'", "''") + "'"
+    return text_literal(str(value))
 
 
 def dimensions(
@@ -90,7 +87,7 @@ def _dimension(con: duckdb.DuckDBPyConnection, source: str, column: Column, rows
     if column.family == "date":
         return _periods(con, source, column)
     if column.family == "number" and column.distinct > BINS:
-        return "it is another number in each row, like a key" if _like_a_key(column, rows) else _ranges(con, source, column, rows)
+        return "it is another number in each row, like a key" if like_a_key(column, rows) else _ranges(con, source, column, rows)
     if column.family in ("text", "boolean", "number"):
         if column.distinct > MAX_LEVELS and column.distinct > rows / 20:
             return f"it has {column.distinct:,} different values"
@@ -102,7 +99,8 @@ def _whole(column: Column) -> bool:
     return column.type.upper().removeprefix("U") in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 
 
-def _like_a_key(column: Column, rows: int) -> bool:
+def like_a_key(column: Column, rows: int) -> bool:
+    """Whether it is a whole number, another one in nearly every row."""
     return _whole(column) and column.distinct >= 0.95 * rows and rows > 20
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from lexsi_ds.data.handle import Column
+from lexsi_ds.data.raw_rows import quoted
 from lexsi_ds.errors import BadInput
-from lexsi_ds.insights.dimensions import literal, quoted
+from lexsi_ds.insights.dimensions import like_a_key, literal
 from lexsi_ds.insights.surprise import Measure
 
 MAX_MEASURES = 4
-_FEW = 20
 Values = Callable[[Column], Sequence[str]]
 """The distinct values of a column of few, the rarest first, as text."""
 
@@ -26,16 +26,11 @@ def chosen(columns: Sequence[Column], target: str | None, values: Values, rows: 
             raise BadInput("This target is neither a number nor a choice of two.", where=target,
                            to_do="Choose another target, or make a column of one of its values.")
         return (made,)
-    fitting = [c for c in columns if not (c.masked or c.identifier) and not _key(c, rows)]
+    fitting = [c for c in columns if not (c.masked or c.identifier) and not like_a_key(c, rows)]
     found = [m for c in fitting if (m := _measure(c, values)) is not None]
     if not found:
         raise BadInput("No column of this data set can be measured.", to_do="It needs a number, or a column of two values.")
     return tuple(sorted(found, key=lambda m: m.binary)[:MAX_MEASURES])
-
-
-def _key(column: Column, rows: int) -> bool:
-    whole = "INT" in column.type.upper()
-    return whole and column.distinct >= 0.95 * rows and rows > _FEW
 
 
 def _measure(column: Column, values: Values) -> Measure | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lexsi_ds.insights.dimensions import Dimension, quoted
+from lexsi_ds.data.raw_rows import quoted
+from lexsi_ds.insights.dimensions import Dimension
 from lexsi_ds.insights.hypotheses import Tested
 from lexsi_ds.insights.surprise import Measure, Side, Surprise
 

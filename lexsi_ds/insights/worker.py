@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import duckdb
 from pydantic import TypeAdapter
 
 from lexsi_ds.data.handle import Column
-from lexsi_ds.insights.dimensions import quoted
+from lexsi_ds.data.raw_rows import quoted
 from lexsi_ds.insights.measures import chosen
 from lexsi_ds.insights.search import search
 
@@ -34,4 +33,4 @@ def surprises(args: dict[str, Any], say: Say) -> dict[str, Any]:
             con, "data", columns, measures, int(args["rows"]),
             progress=lambda done, total, text: say({"done": done, "total": total, "text": text}),
         )
-    return found.model_dump(mode="json") | {"file": Path(args["path"]).name}
+    return found.model_dump(mode="json")

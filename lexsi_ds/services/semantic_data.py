@@ -58,14 +58,13 @@ class SemanticData:
     def _body(self, actor: Actor, dataset_id: str, component: str) -> Json:
         if component == "surprises":
             return {k: v for k, v in self._surprises.get(actor, dataset_id).items() if k not in ("datasetId", "count")}
+        if component == "feature_metadata":
+            return {"columns": self._datasets.features(actor, dataset_id)}
         found = self._datasets.get_columns(actor, dataset_id)
-        if component == "column_stats" and found["component"] != "column_stats":
+        if found["component"] != "column_stats":
             raise BadInput("The column statistics cannot be computed now.", where=str(found.get("columnStatsError", ""))[:200],
                            to_do="Ask for feature_metadata.")
-        plain = {"version": found["version"], "totalRows": found["totalRows"]}
-        if component == "column_stats":
-            return plain | {"columns": found["columns"]}
-        return plain | {"columns": self._datasets.features(actor, dataset_id)}
+        return {"version": found["version"], "totalRows": found["totalRows"], "columns": found["columns"]}
 
     def _about(self, actor: Actor, dataset_id: str, component: str, items: list[Json], columns: Sequence[str]) -> list[Json]:
         known = {c["name"].casefold(): c["name"] for c in self._datasets.features(actor, dataset_id)}

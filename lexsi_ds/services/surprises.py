@@ -63,17 +63,14 @@ class Surprises:
             "path": str(table.path), "rows": table.rows, "target": row.target_column, "threads": self._settings.threads,
             "columns": [c.model_dump() for c in table.columns],
         }, cancel=cancel, tell=tell)
-        answer.pop("file", None)
         found = Search.model_validate(answer)
         about = found.model_dump(mode="json", exclude={"surprises"})
         about["notes"] = [*about["notes"], *_warnings(table)]
         search = SearchRecord(id=new_id("srs"), dataset_id=row.id, version=row.version, target=row.target_column, about=about,
                               person=actor.id, at=now())
-        self._rows.add(search, [
-            SurpriseRecord(id=new_id("srp"), search_id=search.id, dataset_id=row.id, same_as=_name(s), place=place, pinned=False,
-                           sentence=None, finding_id=None, body=s.model_dump(mode="json"), row_version=1)
-            for place, s in enumerate(found.surprises)
-        ])
+        before = self._rows.newest(row.id)
+        known = {r.same_as: r for r in self._rows.of_search(before.id)} if before is not None else {}
+        self._rows.add(search, [_record(search, place, s, known.get(_name(s))) for place, s in enumerate(found.surprises)])
         return self.get(actor, row.id)
 
     def get(self, actor: Actor, dataset: str) -> Json:
@@ -155,6 +152,15 @@ class Surprises:
         if changed is None:
             raise Conflict("Somebody changed this surprise meanwhile; nothing was changed now.", to_do="Reload the list.")
         return _shown(changed)
+
+
+def _record(search: SearchRecord, place: int, found: Surprise, before: SurpriseRecord | None) -> SurpriseRecord:
+    """A new search's surprise, with what people made of the same one before."""
+    return SurpriseRecord(
+        id=new_id("srp"), search_id=search.id, dataset_id=search.dataset_id, same_as=_name(found), place=place,
+        pinned=before is not None and before.pinned, sentence=before.sentence if before is not None else None,
+        finding_id=before.finding_id if before is not None else None, body=found.model_dump(mode="json"), row_version=1,
+    )
 
 
 def _shown(record: SurpriseRecord) -> Json:

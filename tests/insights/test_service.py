@@ -69,6 +69,9 @@ def test_words_pins_and_stale_pages(app: Application, dataset: str) -> None:
     assert app.surprises.pin(me, only["id"], edited["version"], pinned=True)["pinned"]
     with pytest.raises(BadInput):
         app.surprises.edit(me, only["id"], edited["version"] + 1, "x" * 501)
+    (later,) = app.surprises.search(me, dataset)["surprises"]
+    assert later["id"] != only["id"] and later["pinned"] and later["sentence"] == edited["sentence"]
+    assert later["findingId"] == only["findingId"] is not None, "no second finding of the same surprise"
     with pytest.raises(NotFound):
         app.surprises.edit(me, "srp_' OR 1=1", 1, "x")
 
@@ -132,7 +135,7 @@ def test_a_component_is_sliced_by_columns_and_says_what_is_left(
     assert app.semantic_data.get(me, dataset, "surprises", kinds=["trend_shift"])["count"] == 0
     page = app.semantic_data.get(me, dataset, "feature_metadata", offset=1, limit=2)
     assert [c["name"] for c in page["columns"]] == ["plan", "visits"] and page["truncated"] and "offset 3" in page["hint"]
-    monkeypatch.setattr("lexsi_ds.services.semantic_data.MOST_BYTES", 1_700)
+    monkeypatch.setattr("lexsi_ds.services.semantic_data.MOST_BYTES", 1_450)
     cut = app.semantic_data.get(me, dataset, "feature_metadata")
     assert 0 < cut["count"] < 4 and cut["truncated"] and f"offset {cut['count']}" in cut["hint"]
 
