@@ -117,13 +117,13 @@ def handler(name: str) -> Callable[[dict[str, Any], Say], dict[str, Any]]:
 
 
 def throttled(channel: Channel) -> Say:
-    """``say`` for a handler: progress goes out at most five times a second, and always at the end of a count."""
+    """``say`` for a handler: progress goes out at most five times a second, always at the end of a count and where ``stage`` is true."""
     last = time.monotonic()
 
     def say(body: dict[str, Any]) -> None:
         nonlocal last
-        now, done = time.monotonic(), body.get("done")
-        if now - last >= PROGRESS_EVERY_S or (done is not None and done == body.get("total")):
+        now, done, begins = time.monotonic(), body.get("done"), body.pop("stage", False)
+        if begins or now - last >= PROGRESS_EVERY_S or (done is not None and done == body.get("total")):
             last = now
             channel.send({**body, "t": "progress"})
 

@@ -95,7 +95,8 @@ def test_progress_lines_are_counted_inside_of_their_stage() -> None:
     session.stage(1, 3, "Training")
     session.call("x", lambda: print("Config :-\n{\n 'a': 1\n}\nFitting t0ken-secret\nprogress: 40%"))
     assert told == [
-        {"done": 100, "total": 300, "text": "Training"}, {"text": "Fitting …"}, {"done": 140, "total": 300, "text": "Fitting …"},
+        {"done": 100, "total": 300, "text": "Training", "stage": True}, {"text": "Fitting …"},
+        {"done": 140, "total": 300, "text": "Fitting …"},
     ]
 
 

@@ -58,7 +58,7 @@ class Session:
     def stage(self, number: int, of: int, text: str) -> None:
         """Where the whole task stands; the percent that the SDK prints count inside of the stage."""
         self._stage, self.told = (number, of), text
-        self._tell(0)
+        self._tell(0, begins=True)
 
     def open(self) -> Any:
         """Check the SDK's signatures, then sign in; gives the SDK's root object."""
@@ -162,11 +162,10 @@ class Session:
         self.told = line[:_LONGEST]
         self.say({"text": self.told})
 
-    def _tell(self, percent: int) -> None:
+    def _tell(self, percent: int, *, begins: bool = False) -> None:
         number, of = self._stage
-        self.say(
-            {"done": 100 * number + min(percent, 99), "total": 100 * of, "text": self.told or "On the Lexsi platform"}
-        )
+        done, text = 100 * number + min(percent, 99), self.told or "On the Lexsi platform"
+        self.say({"done": done, "total": 100 * of, "text": text} | ({"stage": True} if begins else {}))
 
 
 class _Printed(io.TextIOBase):
