@@ -89,10 +89,12 @@ def test_every_tool_that_a_run_of_the_bench_uses_was_offered_at_its_step(applica
 def test_prompts_of_the_north_star_are_half_of_those_with_the_full_catalogue(application, demo_handle, tmp_path) -> None:
     seen = _watched(application, demo_handle, tmp_path, NORTH_STAR, OfflinePlanner)
     every = tuple(t.spec for n, t in REGISTRY.items() if "document" not in n)
+    # other tests may be filling the library of documents of the shared home: with and without, their two tools are left out
+    states = [replace(s, tools=tuple(t for t in s.tools if "document" not in t.name)) for s in seen.states]
     for native in (False, True):
         planner = LLMPlanner(Model(), native=native)  # pyright: ignore[reportArgumentType]
-        routed = sum(len(planner.prompt(s).text) for s in seen.states)
-        whole = sum(len(planner.prompt(replace(s, tools=every)).text) for s in seen.states)
+        routed = sum(len(planner.prompt(s).text) for s in states)
+        whole = sum(len(planner.prompt(replace(s, tools=every)).text) for s in states)
         assert len(seen.states) == 10 and routed <= 0.5 * whole, (native, routed, whole)
 
 

@@ -15,7 +15,9 @@ import pytest
 
 from lexsi_ds.agent.loop import AgentLoop
 from lexsi_ds.agent.planners.llm import LLMPlanner
+from lexsi_ds.application import Application
 from lexsi_ds.llm.client import LLMClient
+from lexsi_ds.settings import Settings
 from tests.agent.scripted import context, done, returned
 from tests.llm.server import Say, Server
 
@@ -59,6 +61,20 @@ TOOLS: dict[str, tuple[str, dict[str, Any]]] = {
     "values of a masked column": ("sample_values", {"table": "notes", "column": "person"}),
     "accept a finding": ("review_finding", {"finding": "f", "decision": "accepted", "confirm": True}),
 }
+
+
+@pytest.fixture(scope="module")
+def application(tmp_path_factory):
+    """An application on a home of its own: what must not change is watched, and nobody else may change it meanwhile."""
+    app = Application(Settings(home=tmp_path_factory.mktemp("home"), sql_workers=1))
+    yield app
+    app.close()
+
+
+@pytest.fixture(scope="module")
+def demo_handle(application):
+    """The demo bank, built once more in that home."""
+    return application.catalog.ensure_demo(application.person())
 
 
 @pytest.fixture(scope="module")

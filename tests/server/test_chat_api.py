@@ -36,8 +36,8 @@ def test_health_needs_nothing(bank: Served) -> None:
     assert answer.status_code == 200 and answer.json()["status"] == "ok"
 
 
-def test_a_question_streams_the_events_of_its_run_in_the_frames_of_the_seed(bank: Served) -> None:
-    answer = ask(bank, "How many accounts?")
+def test_a_question_streams_the_events_of_its_run_in_the_frames_of_the_seed(bank: Served, demo_handle) -> None:
+    answer = ask(bank, "How many accounts?", source_id=demo_handle.source_id)
     got = frames(answer.text)
     assert answer.headers["content-type"].startswith("text/event-stream") and answer.headers["cache-control"] == "no-store"
     assert got[0]["type"] == "run" and got[0]["run_id"] == answer.headers["x-run-id"]
@@ -54,8 +54,8 @@ def test_a_question_streams_the_events_of_its_run_in_the_frames_of_the_seed(bank
         ev.parse({name: value for name, value in event.items() if name != "_id"})
 
 
-def test_a_conversation_goes_on(bank: Served) -> None:
-    first = frames(ask(bank, "How many loans by status?").text)
+def test_a_conversation_goes_on(bank: Served, demo_handle) -> None:
+    first = frames(ask(bank, "How many loans by status?", source_id=demo_handle.source_id).text)
     second = frames(ask(bank, "and only for amounts over 100000?", conversation_id=first[0]["conversation_id"]).text)
     assert second[0]["conversation_id"] == first[0]["conversation_id"]
     turns = bank.app.chats.turns(bank.app.person(), first[0]["conversation_id"])
