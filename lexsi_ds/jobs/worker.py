@@ -117,7 +117,7 @@ def handler(name: str) -> Callable[[dict[str, Any], Say], dict[str, Any]]:
 
 
 def throttled(channel: Channel) -> Say:
-    """``say`` for a handler: progress goes out at most five times a second, always at the end of a count and where ``stage`` is true."""
+    """``say`` for a handler: at most five times a second, and always at the end of a count and where ``stage`` is true."""
     last = time.monotonic()
 
     def say(body: dict[str, Any]) -> None:
