@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.data.sql import SqlResult
 from lexsi_ds.errors import LexsiError
-from lexsi_ds.llm.client import Message, Reply
+from lexsi_ds.llm.wire import Asks, Message, Reply
 from lexsi_ds.text_to_sql.model.budget import Spending, tokens_of
 from lexsi_ds.text_to_sql.model.checking import checked, unknown_value, where_columns_are
 from lexsi_ds.text_to_sql.model.prompt import SYSTEM
@@ -22,24 +21,6 @@ from lexsi_ds.text_to_sql.model.result import Result, result_of
 from lexsi_ds.text_to_sql.model.slice import Known
 
 _LONGEST_ECHO = 2_000
-
-
-class Asks(Protocol):
-    """A language model's client."""
-
-    model: str
-
-    def complete(
-        self,
-        system: str,
-        messages: list[Message],
-        *,
-        temperature: float = 0,
-        max_tokens: int | None = None,
-        within_s: float | None = None,
-    ) -> Reply:
-        """One reply."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,10 @@ import re
 from typing import Literal
 
 from lexsi_ds.errors import EndpointFailed, LexsiError
+from lexsi_ds.llm.wire import Asks
 from lexsi_ds.text_to_sql import gate
 from lexsi_ds.text_to_sql.model.budget import Budget, Spending
-from lexsi_ds.text_to_sql.model.drafting import Asks, Bench, Draft, draft
+from lexsi_ds.text_to_sql.model.drafting import Bench, Draft, draft
 from lexsi_ds.text_to_sql.model.linking import LinkedValue, linked_values
 from lexsi_ds.text_to_sql.model.prompt import Material, paths_within
 from lexsi_ds.text_to_sql.model.relevance import similar_questions
