@@ -34,6 +34,7 @@ from lexsi_ds.services.board import Board
 from lexsi_ds.services.catalog import Catalog
 from lexsi_ds.services.chats import Chats
 from lexsi_ds.services.comparison import Comparisons
+from lexsi_ds.services.components import Components
 from lexsi_ds.services.confirmations import Confirmations
 from lexsi_ds.services.connectors import Connectors
 from lexsi_ds.services.cursors import Cursors
@@ -141,6 +142,7 @@ class Application:
         self.background = Background()
         self.surprises = Surprises(settings, self.store, self.pool, self.datasets, self.findings, self.background)
         self.semantic_data = SemanticData(self.datasets, self.surprises)
+        self.components = Components(settings, self.pool, self.datasets, self.background)
         self.model_work = ModelWork(self.background, self.training, self.scoring, self.backtests, self.uploads)
         self.connectors = Connectors(settings, self.store, self.pool, self.catalog)
         self.connectors.register_bucket = self.engine.platform.register_bucket if self.engine.platform else None

@@ -50,6 +50,7 @@ HANDLERS = frozenset({
     "lexsi_ds.explain.worker:similar_cases",
     "lexsi_ds.explain.worker:view",
     "lexsi_ds.insights.worker:surprises",
+    "lexsi_ds.insights.layer_worker:build",
     "lexsi_ds.models.lexsi.worker:check",
     "lexsi_ds.models.lexsi.worker:train",
     "lexsi_ds.models.lexsi.worker:predict",

@@ -43,6 +43,7 @@ class OfComponent(OfDataset):
     component: str = Field(min_length=1, max_length=80, description="One of semanticLayer.availableComponents of describe_dataset.")
     columns: list[str] | None = Field(default=None, max_length=500, description="Only what is about these columns.")
     kinds: list[str] | None = Field(default=None, max_length=10, description="Of surprises: only these kinds.")
+    version: int | None = Field(default=None, ge=1, description="Of ebm_*, umap_embedding, semantic_metadata: a recent version.")
     offset: int = Field(default=0, ge=0, description="How many items to pass over.")
     limit: int | None = Field(default=None, ge=1, le=1_000, description="Most items.")
 
@@ -225,7 +226,7 @@ def _component(call: Call) -> Json:
     asked: OfComponent = call.arguments
     return call.app.semantic_data.get(
         call.actor, asked.dataset, asked.component, columns=asked.columns, kinds=asked.kinds, offset=asked.offset,
-        limit=asked.limit,
+        limit=asked.limit, version=asked.version,
     )
 
 
@@ -283,7 +284,8 @@ TOOLS = (
     ),
     ServerTool(
         "get_semantic_data", "Get semantic data",
-        "One computed component of a dataset, such as column_stats, feature_metadata or surprises, sliced by columns and kinds. "
+        "One computed component of a dataset: column_stats, feature_metadata, surprises, ebm_model, ebm_graphs (a feature's curve: "
+        "name it in columns), umap_embedding or semantic_metadata, sliced by columns and kinds. "
         "Call describe_dataset first to see what is available. At most 256 KiB: truncated and hint say when there is more.",
         OfComponent, ComponentData, ("datasets:read",), _component,
     ),

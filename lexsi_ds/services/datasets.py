@@ -18,6 +18,8 @@ from lexsi_ds.ids import is_id
 from lexsi_ds.services import dataset_json as shape
 from lexsi_ds.services.access import Actor, Level
 from lexsi_ds.services.column_stats import ColumnStats
+from lexsi_ds.services.component_files import ComponentFiles
+from lexsi_ds.services.component_layer import layer_json
 from lexsi_ds.services.cursors import Cursors
 from lexsi_ds.services.dataset_json import Json
 from lexsi_ds.services.finding_text import visible_text
@@ -31,7 +33,6 @@ from lexsi_ds.store.surprises import SurpriseRows
 
 log = logging.getLogger(__name__)
 _LONGEST_DESCRIPTION, _LONGEST_COLUMN_TEXT = 4_000, 500
-_COMPONENTS = ("column_stats", "feature_metadata")
 
 
 class Datasets:
@@ -41,7 +42,7 @@ class Datasets:
         self._home, self._findings = home.resolve(), findings
         self._rows, self._versions, self._cursors = DatasetRows(store), Sources(store), Cursors(store)
         self._sharing, self._surprises = Sharing(store), SurpriseRows(store)
-        self.stats = ColumnStats(self._home, sql)
+        self.stats, self.components = ColumnStats(self._home, sql), ComponentFiles(self._home)
 
     # -- lists ---------------------------------------------------------------------------------------------------
 
@@ -106,7 +107,7 @@ class Datasets:
             "bytes": row.bytes,
             "datasetContext": table.comment or "",
             "featureContexts": described,
-            "semanticLayer": self._semantic_layer(table),
+            "semanticLayer": self.layer(row),
         }
         try:
             accepted = self._findings.of_dataset(actor, row.id, review="accepted", status="active")
@@ -162,6 +163,11 @@ class Datasets:
     def table(self, row: DatasetRow) -> Table:
         """The newest version of a resolved dataset."""
         return self._table(row)
+
+    def layer(self, row: DatasetRow) -> Json:
+        """The components of a resolved dataset: which are available, and the manifest of the latest run."""
+        searched = self._surprises.newest(row.id)
+        return layer_json(self._table(row), row.target_column, self.stats, self.components, searched)
 
     def level(self, actor: Actor, dataset_id: str) -> Level | None:
         """What the person may do to it; None for a dataset they cannot see."""
@@ -253,17 +259,6 @@ class Datasets:
         if column is None:
             raise NotFound("There is no such column.", where=name[:80], to_do="Look at get_columns.")
         return column
-
-    def _semantic_layer(self, table: Table) -> Json:
-        searched = self._surprises.newest(table.dataset_id)
-        ready = {"column_stats": self.stats.ready(table), "feature_metadata": True, "surprises": True}
-        names = (*_COMPONENTS, *(("surprises",) if searched is not None else ()))
-        components = [
-            {"name": name, "status": "ready" if ready[name] else "on_request", "contentType": "application/json"}
-            for name in names if name != "surprises" or (searched is not None and searched.version == table.version)
-        ]
-        return {"availableComponents": list(names),
-                "manifest": {"datasetVersion": table.version, "components": components}}
 
 
 def _table_name(row: DatasetRow) -> str | None:

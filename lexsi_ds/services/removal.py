@@ -19,6 +19,7 @@ import sqlalchemy as sa
 from lexsi_ds.data import versions as on_disk
 from lexsi_ds.data.filelock import try_lock
 from lexsi_ds.errors import Busy, Conflict, LexsiError, NotFound
+from lexsi_ds.services.component_files import ComponentFiles
 from lexsi_ds.services.publishing import nobody_publishing
 from lexsi_ds.services.uploads import Uploads
 from lexsi_ds.store import tables as t
@@ -38,7 +39,7 @@ class Removal:
     def __init__(self, home: Path, store: Store) -> None:
         self._home, self._store = home.resolve(), store
         self._datasets, self._stats = self._home / "datasets", self._home / "column_stats"
-        self._uploads = Uploads(home, store)
+        self._uploads, self._components = Uploads(home, store), ComponentFiles(self._home)
 
     def delete_source(self, source_id: str) -> None:
         """Delete a source with all its files. Raises Conflict that names what relies on it; then nothing has changed.
@@ -77,6 +78,7 @@ class Removal:
             db.execute(sa.delete(t.found_relations).where(t.found_relations.c.snapshot_id.in_(ids)))
             db.execute(sa.delete(t.snapshots).where(t.snapshots.c.id.in_(ids)))
         for dataset_id, version in freed:
+            self._components.forget(dataset_id, version)
             for path in (self._stats / dataset_id).glob(f"v{version}-*.json"):
                 path.unlink(missing_ok=True)
         return sum(self._remove([path.parent]) for path in paths)
@@ -110,6 +112,7 @@ class Removal:
             self._remove(self._datasets / dataset_id for dataset_id in ids)
             for dataset_id in ids:
                 shutil.rmtree(self._stats / dataset_id, ignore_errors=True)
+                self._components.forget(dataset_id)
             self._uploads.forget(source_id)
         except OSError as error:
             why = error.strerror or type(error).__name__

@@ -11,12 +11,19 @@ from typing import Any
 
 from lexsi_ds.errors import BadInput, NotFound
 from lexsi_ds.services.access import Actor
+from lexsi_ds.services.components import feature_texts
 from lexsi_ds.services.datasets import Datasets
+from lexsi_ds.services.sharing import checked
 from lexsi_ds.services.surprises import Surprises
+from lexsi_ds.store.datasets import DatasetRow
 
 Json = dict[str, Any]
 MOST_BYTES = 256 * 1024
-_LISTS = {"column_stats": "columns", "feature_metadata": "columns", "surprises": "surprises"}
+_LISTS = {
+    "column_stats": "columns", "feature_metadata": "columns", "surprises": "surprises", "ebm_model": "features",
+    "ebm_graphs": "graphs", "umap_embedding": "points", "semantic_metadata": "columns",
+}
+_OF_RUNS = ("ebm_model", "ebm_graphs", "umap_embedding", "semantic_metadata")
 
 
 class SemanticData:
@@ -27,19 +34,18 @@ class SemanticData:
 
     def get(
         self, actor: Actor, dataset: str, component: str, *, columns: Sequence[str] | None = None,
-        kinds: Sequence[str] | None = None, offset: int = 0, limit: int | None = None,
+        kinds: Sequence[str] | None = None, offset: int = 0, limit: int | None = None, version: int | None = None,
     ) -> Json:
         """One component. ``columns`` keeps what is about these columns, ``kinds`` these kinds of surprises; ``offset`` and
-        ``limit`` take a stretch of what is left. At most 256 KiB: ``truncated`` and ``hint`` say when there is more."""
+        ``limit`` take a stretch of what is left; ``version`` is a recent dataset version. At most 256 KiB: ``truncated`` and
+        ``hint`` say when there is more."""
         row, _ = self._datasets.resolve(actor, dataset)
-        layer = self._datasets.describe_dataset(actor, row.id)["semanticLayer"]
-        available = layer["availableComponents"]
+        available = self._datasets.layer(row)["availableComponents"]
         if component not in available:
             raise NotFound("This data set has no such component.", where=component[:80],
                            to_do=f"Choose one of {', '.join(available)}.")
-        if kinds is not None and component != "surprises":
-            raise BadInput("kinds goes with the component surprises.", where="kinds", to_do="Leave it out.")
-        body = self._body(actor, row.id, component)
+        _checked(component, columns, kinds, version)
+        body = self._body(actor, row, component, version)
         name = _LISTS[component]
         items = body.pop(name)
         if columns is not None:
@@ -55,16 +61,32 @@ class SemanticData:
             answer["hint"] = f"{left} more: ask with offset {offset + len(fitting)}, or name columns."
         return answer
 
-    def _body(self, actor: Actor, dataset_id: str, component: str) -> Json:
+    def _body(self, actor: Actor, row: DatasetRow, component: str, version: int | None) -> Json:
         if component == "surprises":
-            return {k: v for k, v in self._surprises.get(actor, dataset_id).items() if k not in ("datasetId", "count")}
+            return {k: v for k, v in self._surprises.get(actor, row.id).items() if k not in ("datasetId", "count")}
+        if component in _OF_RUNS:
+            if component == "umap_embedding":  # its points are rows
+                checked(self._datasets.level(actor, row.id), "read", row.name)
+            return self._of_run(row, component, version)
         if component == "feature_metadata":
-            return {"columns": self._datasets.features(actor, dataset_id)}
-        found = self._datasets.get_columns(actor, dataset_id)
+            table = self._datasets.table(row)
+            manifest = self._datasets.components.of(table, component)
+            made = self._datasets.components.read(manifest, component) if manifest is not None else None
+            return {"version": row.version, "columns": feature_texts(table, made, row.target_column)}
+        found = self._datasets.get_columns(actor, row.id)
         if found["component"] != "column_stats":
             raise BadInput("The column statistics cannot be computed now.", where=str(found.get("columnStatsError", ""))[:200],
                            to_do="Ask for feature_metadata.")
         return {"version": found["version"], "totalRows": found["totalRows"], "columns": found["columns"]}
+
+    def _of_run(self, row: DatasetRow, component: str, version: int | None) -> Json:
+        manifest = self._datasets.components.of(self._datasets.table(row), component, version)
+        if manifest is None:
+            raise NotFound("There is no such component of this version.", where=f"version {version}",
+                           to_do="Leave the version out for the newest one.")
+        stale = manifest.version != row.version or (component != "semantic_metadata" and manifest.target != row.target_column)
+        return {"version": manifest.version, "runId": manifest.run_id, "stale": stale} | self._datasets.components.read(
+            manifest, component)
 
     def _about(self, actor: Actor, dataset_id: str, component: str, items: list[Json], columns: Sequence[str]) -> list[Json]:
         known = {c["name"].casefold(): c["name"] for c in self._datasets.features(actor, dataset_id)}
@@ -72,9 +94,21 @@ class SemanticData:
         if unknown:
             raise NotFound("There is no such column.", where=unknown[0][:80], to_do="Look at get_columns.")
         wanted = {known[c.casefold()] for c in columns}
+        if component in ("ebm_model", "ebm_graphs"):
+            return [i for i in items if wanted & set(i["columns"])]
         if component != "surprises":
             return [i for i in items if i["name"] in wanted]
         return [i for i in items if wanted & {i["measureColumn"], *(g["column"] for g in i["groups"])}]
+
+
+def _checked(component: str, columns: Sequence[str] | None, kinds: Sequence[str] | None, version: int | None) -> None:
+    """Refuse parameters that say nothing of this component."""
+    if kinds is not None and component != "surprises":
+        raise BadInput("kinds goes with the component surprises.", where="kinds", to_do="Leave it out.")
+    if columns is not None and component == "umap_embedding":
+        raise BadInput("The points of umap_embedding are of no column.", where="columns", to_do="Use offset and limit.")
+    if version is not None and component not in _OF_RUNS:
+        raise BadInput(f"{component} is of the newest version.", where="version", to_do="Leave it out.")
 
 
 def _fitting(items: list[Json], most: int) -> list[Json]:
