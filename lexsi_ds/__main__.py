@@ -25,6 +25,7 @@ from lexsi_ds import model_commands, server_commands
 from lexsi_ds.agent import events as ev
 from lexsi_ds.agent.given import AnyGiven, given_of
 from lexsi_ds.agent.report import refused, report
+from lexsi_ds.agent.results import MemorySink
 from lexsi_ds.application import Application, get_application
 from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.errors import BadInput, LexsiError, Stopped
@@ -181,11 +182,12 @@ def _answer(
             review="always" if args.review else "never" if args.approve else None,
         )  # fmt: skip
         events: list[ev.Event] = []
-        for event in app.answering.loop(ctx).stream(question, ctx):
+        sink = MemorySink()
+        for event in app.answering.loop(ctx, sink).stream(question, ctx):
             events.append(event)
             if live and isinstance(event, ev.ToolCalled):
                 print(f"Calling {event.name}… {event.argument}", file=sys.stderr)
-        body = report(question, events, ctx, max_rows=args.max_rows)
+        body = report(question, events, ctx, max_rows=args.max_rows, look=sink.look)
     if passed := _passed_over(handle, app):
         body["caveats"] = [*(body["caveats"] or ()), *passed]
     return body

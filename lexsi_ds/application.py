@@ -49,6 +49,7 @@ from lexsi_ds.services.finding import Finding
 from lexsi_ds.services.finding_batch import FindingBatch
 from lexsi_ds.services.findings import Findings
 from lexsi_ds.services.ledgers import Ledgers
+from lexsi_ds.services.lineage import Lineage
 from lexsi_ds.services.llm_choice import LLMChoices
 from lexsi_ds.services.model_backtests import Backtests
 from lexsi_ds.services.model_comparison import ModelComparisons
@@ -141,8 +142,8 @@ class Application:
         self.drafts = Drafts(self.catalog, self.findings, self.artifacts)
         self.background = Background()
         self.surprises = Surprises(settings, self.store, self.pool, self.datasets, self.findings, self.background)
-        self.semantic_data = SemanticData(self.datasets, self.surprises)
         self.components = Components(settings, self.pool, self.datasets, self.background)
+        self.semantic_data = SemanticData(self.datasets, self.surprises)
         self.model_work = ModelWork(self.background, self.training, self.scoring, self.backtests, self.uploads)
         self.connectors = Connectors(settings, self.store, self.pool, self.catalog)
         self.connectors.register_bucket = self.engine.platform.register_bucket if self.engine.platform else None
@@ -166,6 +167,7 @@ class Application:
         self.chats = Chats(
             self.store, self.runs, ChatRun(self.answering, self.catalog, self.artifacts, self.store), self.artifacts
         )
+        self.lineage = Lineage(self.chats, self.artifacts, self.findings)
         self.board = Board(self.store, settings.home, self.catalog, self.sql, self.artifacts, self.chats)
         self.feedback = Feedback(self.store, self.chats)
         self._preferences = Preferences(self.store)

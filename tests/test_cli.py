@@ -46,6 +46,9 @@ def test_how_many_accounts_takes_three_steps(home: Path) -> None:
     assert body["result"]["rows"] == [[4500]] and body["result"]["row_count"] == 1 and not body["result"]["truncated"]
     assert "INFO" not in done.stderr, done.stderr
     assert body["predictions"] is None and body["xai"] is None and body["schema_version"] == 1 and body["sql"]
+    nodes = {n["id"]: n for n in body["graph"]["nodes"]}
+    assert list(nodes) == ["question-1", "sql-1", "frame-1", "narrative-1"] and nodes["sql-1"]["text"] == body["sql"]
+    assert nodes["frame-1"]["rows"] == 1 and all(n["hash"] for n in nodes.values()) and body["graph"]["snapshot_id"]
 
 
 def test_the_north_star_runs_its_ten_steps_and_says_what_day_one_asks(home: Path) -> None:

@@ -115,6 +115,8 @@ class Done(_Event):
     usage: dict[str, int] = Field(default_factory=dict)
     cost: float | None = None
     """What the model's tokens cost by the person's price table; None without a price."""
+    graph: dict[str, Any] | None = None
+    """How the answer was made (`services.result_graph.ResultGraph`): read from the run by the door that sends it, never stored."""
 
 
 Event = Annotated[

@@ -19,13 +19,16 @@ from lexsi_ds.agent.context import AgentContext
 from lexsi_ds.agent.given import task_lines, waits
 from lexsi_ds.agent.tools.predict import top_rows
 from lexsi_ds.models.engine import CaseExplanation
+from lexsi_ds.services.result_graph import Look, graph_of
 from lexsi_ds.text_to_sql.reading import Predictive, Written
 
 SCHEMA_VERSION = 1
 
 
-def report(question: str, events: Sequence[ev.Event], ctx: AgentContext, *, max_rows: int = 1000) -> dict[str, Any]:
-    """The object for a run whose events are all here."""
+def report(
+    question: str, events: Sequence[ev.Event], ctx: AgentContext, *, max_rows: int = 1000, look: Look = lambda _: None
+) -> dict[str, Any]:
+    """The object for a run whose events are all here; ``look`` reads what it made, for the graph."""
     done = events[-1]
     assert isinstance(done, ev.Done)
     ask = next((e for e in events if isinstance(e, ev.Ask)), None)
@@ -47,9 +50,18 @@ def report(question: str, events: Sequence[ev.Event], ctx: AgentContext, *, max_
         "task": _task(ctx),
         "predictions": _predictions(ctx),
         "xai": _xai(ctx),
+        "graph": _graph(question, events, ctx, look),
         "sources": _sources(ctx),
         "usage": done.usage or None,
     }
+
+
+def _graph(question: str, events: Sequence[ev.Event], ctx: AgentContext, look: Look) -> dict[str, Any]:
+    """How the answer was made."""
+    data = ctx.dataset
+    about = {"source_id": data.source_id, "snapshot_id": data.snapshot_id, "snapshot_number": data.snapshot_number}
+    told = (e.model_dump(mode="json") for e in events)
+    return graph_of(ctx.run_id, question, told, look, **about).model_dump(mode="json", exclude={"run_id"})
 
 
 def refused(question: str, state: str, message: str) -> dict[str, Any]:
@@ -66,6 +78,7 @@ def refused(question: str, state: str, message: str) -> dict[str, Any]:
         "task",
         "predictions",
         "xai",
+        "graph",
         "sources",
         "usage",
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -9,6 +11,7 @@ import pandas as pd
 
 from lexsi_ds.agent.tools.base import ToolResult
 from lexsi_ds.ids import new_id
+from lexsi_ds.services.result_graph import Made, file_hash
 
 
 class ArtifactSink(Protocol):
@@ -36,6 +39,18 @@ class MemorySink:
     def save_json(self, run_id: str, body: Any, meta: dict[str, Any]) -> str:
         """Keep the value under a fresh id."""
         return self._keep(body, meta)
+
+    def look(self, artifact_id: str) -> Made | None:
+        """What the graph of a result needs of an artifact; hashes are those that the store would give."""
+        if artifact_id not in self.kept:
+            return None
+        body, meta = self.kept[artifact_id]
+        if isinstance(body, Path):
+            return Made(meta, file_hash(body) if body.is_file() else None)
+        if isinstance(body, pd.DataFrame):
+            return Made(meta)
+        text = json.dumps(body, ensure_ascii=False, allow_nan=False)
+        return Made(meta, hashlib.sha256(text.encode()).hexdigest(), body)
 
     def _keep(self, body: Any, meta: dict[str, Any]) -> str:
         artifact_id = new_id("art")

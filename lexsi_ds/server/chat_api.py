@@ -205,8 +205,10 @@ class ChatApi:
                 events = await anyio.to_thread.run_sync(read, abandon_on_cancel=True, limiter=_LISTENERS)
                 for event in events:
                     after = event["seq"]
-                    yield frame(event)
-                    if event["type"] == "done":
+                    if event["type"] != "done":
+                        yield frame(event)
+                    else:
+                        yield frame(event | {"graph": await _thread(self._graph, actor, run_id)})
                         self._clients.over(run_id)
                         return
                 if events:
@@ -214,6 +216,13 @@ class ChatApi:
                 elif anyio.current_time() - quiet > _QUIET_S:
                     quiet = anyio.current_time()
                     yield KEEP_ALIVE
+
+    def _graph(self, actor: Actor, run_id: str) -> dict[str, Any] | None:
+        """How the answer was made; None where that cannot be told: the answer does not wait for it."""
+        try:
+            return self._app.lineage.of_run(actor, run_id).model_dump(mode="json", exclude={"run_id"})
+        except LexsiError:
+            return None
 
 
 def actor_of(request: Request) -> Actor:

@@ -1,6 +1,6 @@
 """What a run made, kept on disk: frames as Arrow streams, the rest as JSON. A saved turn is drawn from these again.
 
-An artifact's file is complete before its row exists, and never changes after.
+An artifact's file is complete before its row exists, and never changes after: ``meta["sha256"]`` is the hash of its bytes.
 Must never: open a path that a caller named; ids are checked for form and owner first, paths for lying in the home.
 """
 
@@ -24,6 +24,7 @@ from lexsi_ds.ids import is_id, new_id
 from lexsi_ds.services.access import Actor
 from lexsi_ds.services.csv_text import csv_bytes
 from lexsi_ds.services.home_files import HomeFiles
+from lexsi_ds.services.result_graph import file_hash
 from lexsi_ds.store import artifacts as rows
 from lexsi_ds.store.artifacts import ArtifactKind, ArtifactRecord
 from lexsi_ds.store.db import Store
@@ -137,7 +138,7 @@ class Artifacts:
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
-        kept = json.loads(json.dumps(meta, allow_nan=False))
+        kept = json.loads(json.dumps(meta, allow_nan=False)) | {"sha256": file_hash(path)}
         self._rows.insert(artifact_id, actor.id, run_id, kind, self._files.text_of(path), path.stat().st_size, kept)
         return artifact_id
 

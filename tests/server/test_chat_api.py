@@ -52,6 +52,13 @@ def test_a_question_streams_the_events_of_its_run_in_the_frames_of_the_seed(bank
     assert [e["type"] for e in events] == [e["type"] for e in stored], "the app draws the same events"
     for event in events:
         ev.parse({name: value for name, value in event.items() if name != "_id"})
+    graph = events[-1]["graph"]
+    assert [(n["id"], n["made_from"]) for n in graph["nodes"]] == [
+        ("question-1", []), ("sql-1", ["question-1"]), ("frame-1", ["sql-1"]), ("narrative-1", ["frame-1"])
+    ]
+    assert graph["snapshot_id"] == demo_handle.snapshot_id and all(n["hash"] for n in graph["nodes"])
+    assert graph["nodes"][2]["artifact_id"] in [i for e in events for i in e.get("artifact_ids", ())]
+    assert not stored[-1].get("graph"), "it is read from the run, not stored again"
 
 
 def test_a_conversation_goes_on(bank: Served, demo_handle) -> None:

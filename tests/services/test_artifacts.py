@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 from pathlib import Path
 
@@ -36,7 +37,8 @@ def test_a_frame_comes_back_as_it_was(artifacts: Artifacts, run_id: str, store: 
     artifact_id = artifacts.sink(ADA).save_frame(run_id, FRAME, {"tool": "run_sql", "row_count": 2})
     found = Artifacts(Store(store.url.render_as_string()), home).get(ADA, artifact_id)
     pd.testing.assert_frame_equal(found.frame(), FRAME)
-    assert (found.kind, found.run_id, found.meta) == ("frame", run_id, {"tool": "run_sql", "row_count": 2})
+    told = {"tool": "run_sql", "row_count": 2, "sha256": hashlib.sha256(found.path.read_bytes()).hexdigest()}
+    assert (found.kind, found.run_id, found.meta) == ("frame", run_id, told)
     with pytest.raises(BadInput):
         found.json()
 
