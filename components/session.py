@@ -32,6 +32,7 @@ OVERALL_TAB = "explorer-overall-tab"
 EXPLAINED_CLASS = "explorer-class"
 EXPLAINED_FEATURE = "explorer-feature"
 CASE_ORDER = "explorer-order"
+POINTING = "explorer-pointing"
 COHORT_COLUMN = "explorer-cohort-column"
 SEGMENT = "findings-segment"
 FINDING_PICK = "findings-pick"
@@ -120,6 +121,8 @@ class Held:
     """Turns whose half-filled builder was closed in this tab."""
     surprise_tasks: dict[str, str] = field(default_factory=dict)
     """Searches for surprises that were started here, by dataset."""
+    component_tasks: dict[str, str] = field(default_factory=dict)
+    """Computations of components that were started here, by dataset."""
     board_task: str | None = None
     """The run of pinned cards that this tab started last."""
     editing_sql: str | None = None

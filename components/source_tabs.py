@@ -8,6 +8,7 @@ import streamlit as st
 
 from components import (
     columns,
+    components_tab,
     documents_tab,
     figures,
     problems,
@@ -25,7 +26,8 @@ from lexsi_ds.application import Application
 from lexsi_ds.data.handle import DatasetHandle, Table
 from lexsi_ds.services.access import Actor
 
-TABS = ["Tables", "Preview", "Relationships", "Semantic model", "Documents", "Surprises", "Versions", "SQL", "How it was read"]
+TABS = ["Tables", "Preview", "Relationships", "Semantic model", "Documents", "Components", "Surprises", "Versions",
+        "SQL", "How it was read"]
 
 
 def opener(app: Application, actor: Actor, active: DatasetHandle | None) -> Callable[[str], None]:
@@ -49,8 +51,8 @@ def draw(app: Application, actor: Actor, handle: DatasetHandle, *, active: bool)
     labels = [f":gray[{name}]" for name in TABS]
     drawn = st.tabs(labels, on_change="rerun", key=session.wkey("tabs", handle.source_id))
     work = (
-        _tables, _preview, relationships.draw, semantic.draw, documents_tab.draw, surprises_tab.draw, versions.draw,
-        sql_editor.draw, _how_read,
+        _tables, _preview, relationships.draw, semantic.draw, documents_tab.draw, components_tab.draw,
+        surprises_tab.draw, versions.draw, sql_editor.draw, _how_read,
     )
     for name, tab, body in zip(TABS, drawn, work, strict=True):
         if tab.open:
