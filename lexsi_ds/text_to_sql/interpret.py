@@ -17,7 +17,7 @@ from lexsi_ds.errors import BadInput
 from lexsi_ds.knowledge.model import SemanticModel
 from lexsi_ds.knowledge.values import ValueIndex
 from lexsi_ds.knowledge.verified_sql import filled_question, filled_sql
-from lexsi_ds.text_to_sql import asks, gate, hints, partial, replies, verified
+from lexsi_ds.text_to_sql import asks, gate, hints, partial, replies, several, verified
 from lexsi_ds.text_to_sql.analytic import analytic
 from lexsi_ds.text_to_sql.doubt import Ambiguous, NotUnderstood
 from lexsi_ds.text_to_sql.lexicon import LEXICONS, Lexicon
@@ -87,15 +87,19 @@ def interpret(
         read = _with_hints(question, context, source, previous, mode)
         if read is not None:
             return read
+
+    def alone(part: str) -> Reading:
+        return _read(part, source, None, mode)
+
+    together = several.asked_in_turn(question, alone)
+    if together is not None:
+        return together
     try:
         return _read(question, source, previous, mode)
     except NotUnderstood as doubt:
-        asked = _which_column(question, source, doubt, previous, mode)
+        asked = _which_column(question, source, doubt, previous, mode) or several.to_choose_from(question, alone)
         if asked is not None:
             return asked
-        parts = _parts(question, source, previous, mode)
-        if parts:
-            return Clarify(question="That is more than one question. Which one first?", options=parts)
         if _DOCUMENT.search(question) and not any(w in source.lexicon.vocabulary for w in ("document", "pdf", "handbook")):
             return CannotAnswer(reason=_NO_DOCUMENTS, words=doubt.words, suggestions=_suggested(source))
         goes_on = isinstance(previous, Analytic) and not tag(question, source.lexicon, source.names.handle.today).unknown
@@ -104,9 +108,6 @@ def interpret(
         rest = partial.understood(question, source.names, source.lexicon)
         return CannotAnswer(reason=_why_not(doubt), words=doubt.words, suggestions=_suggested(source), partial=rest)
     except Ambiguous as doubt:
-        parts = _parts(question, source, previous, mode)
-        if parts:
-            return Clarify(question="That is more than one question. Which one first?", options=parts)
         return _ask_back(question, source, doubt, previous, mode)
 
 
@@ -164,19 +165,6 @@ def _verified(question: str, source: Source) -> Reading | None:
         evidence=(Evidence(words=question, became=f"{'a near match of ' if found.near else ''}a verified question"), *told),
         tables=tuple(t for t in tables if re.search(rf"\b{re.escape(t)}\b", sql, re.IGNORECASE)),
     )
-
-
-def _parts(question: str, source: Source, previous: Reading | None, mode: Mode) -> tuple[str, ...]:
-    """The questions that were asked in one go, when each of them is understood by itself."""
-    parts = tuple(p.strip() + "?" for p in question.split("?") if any(ch.isalnum() for ch in p))
-    if not 1 < len(parts) <= 4:
-        return ()
-    for part in parts:
-        try:
-            _read(part, source, previous, mode)
-        except (NotUnderstood, Ambiguous):
-            return ()
-    return parts
 
 
 def _predictive(source: Source, draft: TaskDraft) -> Reading:

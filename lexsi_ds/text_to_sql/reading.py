@@ -106,6 +106,8 @@ class Clarify(Value):
     learns: tuple[dict[str, str], ...] = ()
     """One for each option, in the same order, when an unknown word was asked about: ``words`` (what was not known), ``table``,
     ``column``, ``value`` (what the option takes it for; ``column`` and ``value`` may be empty). Kept when the option is chosen."""
+    in_turn: bool = False
+    """Whether the options are questions that were asked in one go, and may be answered one after the other."""
 
 
 class CannotAnswer(Value):

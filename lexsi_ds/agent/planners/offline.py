@@ -6,7 +6,7 @@ It answers inside a declared grammar. Outside it says which words it did not und
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -14,6 +14,8 @@ from lexsi_ds.agent.context import AgentContext, Kept
 from lexsi_ds.agent.decisions import Answer, AskUser, CallTool, Decision, PlanState
 from lexsi_ds.agent.document_hints import document_for, quote_for
 from lexsi_ds.agent.given import waits
+from lexsi_ds.agent.planners.ends import before_training, half, missed, searched, stopped
+from lexsi_ds.agent.planners.in_turn import readings_in_turn, set_down
 from lexsi_ds.agent.planners.scoring import ScoringAsked, scoring_asked
 from lexsi_ds.agent.tools.predict import top_rows
 from lexsi_ds.agent.tools.text_to_sql import read_question, suggested_questions
@@ -98,7 +100,7 @@ class OfflinePlanner:
         ]
         for call in calls:
             yield call
-            if (stop := _stopped(state, "cannot_answer")) is not None:
+            if (stop := stopped(state, "cannot_answer")) is not None:
                 yield stop
                 return
         yield Answer(None, suggestions=self._after_prediction())
@@ -108,7 +110,9 @@ class OfflinePlanner:
             case OffTopic():
                 yield Answer(reading.reason, "refused", reading.suggestions)
             case CannotAnswer():
-                yield Answer(_missed(reading), "cannot_answer", reading.suggestions, _half(reading))
+                yield Answer(missed(reading), "cannot_answer", reading.suggestions, half(reading))
+            case Clarify() if reading.in_turn and (parts := readings_in_turn(reading.options, self._ctx)):
+                yield from self._in_turn(parts, state)
             case Clarify():
                 yield AskUser(reading.question, reading.options, reading.learns)
             case Analytic():
@@ -120,16 +124,31 @@ class OfflinePlanner:
             case NextPage():
                 yield from self._next(reading, state)
 
+    def _in_turn(self, parts: list[tuple[str, Reading]], state: PlanState) -> Iterator[Decision]:
+        """Questions that were asked in one go, one after the other; an end that is no answer ends them all."""
+        said: list[str] = []
+        yield CallTool("query_kg", {"search": state.question}, "what the words of all questions mean here")
+        for question, reading in parts:
+            for decision in self._walk(reading, replace(state, question=question)):
+                if not isinstance(decision, Answer):
+                    yield decision
+                elif decision.state != "answered":
+                    yield decision
+                    return
+            said.append(f"{question}\n\n{set_down(reading, self._ctx)}")
+        self._ctx.cache["_narrative"] = "\n\n".join(said)
+        yield Answer(None, suggestions=self._after_prediction() or self._suggest())
+
     def _analytic(self, reading: Analytic, state: PlanState) -> Iterator[Decision]:
         question = state.question
-        if self._ctx.knowledge.graph.ambiguous_nouns(question):
+        if not searched(state) and self._ctx.knowledge.graph.ambiguous_nouns(question):
             yield CallTool("query_kg", {"search": question}, "ambiguous words: ask the knowledge graph")
         yield CallTool("text_to_sql", {"question": question, "mode": "analytic"}, "write the SQL")
-        if (stop := _stopped(state)) is not None:
+        if (stop := stopped(state)) is not None:
             yield stop
             return
         yield CallTool("run_sql", {"sql": reading.sql}, "run it")
-        if (stop := _stopped(state)) is not None:
+        if (stop := stopped(state)) is not None:
             yield stop
             return
         yield CallTool("summarize_result", {"question": question}, "say what it shows")
@@ -143,11 +162,12 @@ class OfflinePlanner:
         if waits(reading, self._ctx):
             yield CallTool("query_kg", {"search": question}, "what the words mean here")
             yield CallTool("text_to_sql", {"question": question, "mode": "predictive"}, "state the task")
-            yield _stopped(state) or Answer(_before_training(reading), "needs_clarification", offer={"kind": "task"})
+            yield stopped(state) or Answer(before_training(reading), "needs_clarification", offer={"kind": "task"})
             return
+        look = [] if state.steps else [CallTool("inspect_data", {}, "look at the schema")]
         calls = [
-            CallTool("inspect_data", {}, "look at the schema"),
-            CallTool("query_kg", {"search": question}, "what the words mean here"),
+            *look,
+            *([] if searched(state) else [CallTool("query_kg", {"search": question}, "what the words mean here")]),
             CallTool(
                 "text_to_sql", {"question": question, "mode": "predictive"}, "state the task and write both queries"
             ),
@@ -177,7 +197,7 @@ class OfflinePlanner:
         ]
         for call in calls:
             yield call
-            if (stop := _stopped(state)) is not None:
+            if (stop := stopped(state)) is not None:
                 yield stop
                 return
         yield Answer(None, suggestions=self._after_prediction())
@@ -190,7 +210,7 @@ class OfflinePlanner:
         yield CallTool(
             "explain_prediction", {"case_ids": list(reading.case_ids), "model_id": model_id}, "why, from what is cached"
         )
-        if (stop := _stopped(state, "cannot_answer")) is not None:
+        if (stop := stopped(state, "cannot_answer")) is not None:
             yield stop
             return
         yield CallTool("summarize_result", {"question": state.question}, "say what it shows")
@@ -237,7 +257,7 @@ class OfflinePlanner:
             {"case_ids": ids, "model_id": kept.model_id},
             "the next rows of the list, from what is cached",
         )
-        if (stop := _stopped(state)) is not None:
+        if (stop := stopped(state)) is not None:
             yield stop
             return
         self._ctx.session.kept = kept.model_copy(update={"shown": kept.shown + len(ids)})
@@ -275,27 +295,3 @@ def _next_ids(kept: Kept, count: int) -> list[str]:
     with pa.memory_map(str(kept.predictions_path)) as source:
         frame = pa.ipc.open_stream(source).read_all().select([kept.entity_column, "rank", "segment"]).to_pandas()
     return [str(v) for v in top_rows(frame, count, kept.shown)[kept.entity_column]]
-
-
-def _stopped(state: PlanState, as_state: str = "failed") -> Answer | None:
-    """The end of the plan when its last step did not succeed."""
-    if state.steps and not state.steps[-1].ok:
-        return Answer(state.steps[-1].summary, "cannot_answer" if as_state == "cannot_answer" else "failed")
-    return None
-
-
-def _half(reading: CannotAnswer) -> dict[str, Any] | None:
-    """What was understood, to be finished by point and click."""
-    if reading.partial is None:
-        return None
-    return {"kind": "query", "logical": reading.partial, "words": list(reading.words)}
-
-
-def _before_training(reading: Predictive) -> str:
-    why = " ".join(reading.doubts)
-    return f"This is the task; nothing has been trained yet. {why}".strip() + " Change what you like, then train."
-
-
-def _missed(reading: CannotAnswer) -> str:
-    unsaid = [word for word in reading.words if word not in reading.reason]
-    return reading.reason + (f" Not understood: {', '.join(unsaid)}." if unsaid else "")
