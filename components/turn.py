@@ -112,7 +112,7 @@ class TurnView:
     def _take(self, event: Mapping[str, Any]) -> str | None:
         match event.get("type"):
             case "thinking":
-                self.thinking = str(event.get("text") or "")
+                self.thinking, self.text = str(event.get("text") or ""), ""
             case "delta":
                 self.text += str(event.get("text") or "")
             case "ask":
@@ -124,6 +124,7 @@ class TurnView:
             case "error":
                 self.problems.append(str(event.get("message") or ""))
             case "tool":
+                self.text = ""  # what was written before a call was no answer
                 self.steps.append(
                     Step(
                         str(event["call_id"]),

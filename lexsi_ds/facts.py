@@ -102,6 +102,12 @@ def check(text: str, facts: Facts, *, allow: str = "") -> Checked:
     return Checked("\n".join(kept_lines).strip(), tuple(removed))
 
 
+def whole_sentences(text: str) -> str:
+    """The beginning of a growing text that holds only whole sentences, as `check` takes them apart."""
+    last = max((m.start() for m in _SENTENCE_END.finditer(text)), default=0)
+    return text[: max(last, text.rfind("\n") + 1)]
+
+
 _LIST_FACTS = 1_000
 """Most elements of one list that become facts."""
 

@@ -64,6 +64,22 @@ class Step:
     """Which of the planner's decisions it came from."""
 
 
+class Listener(Protocol):
+    """Hears the words of a model while it writes them."""
+
+    def begin(self, *, native: bool) -> None:
+        """A new decision is asked for."""
+        ...
+
+    def take(self, piece: str) -> None:
+        """A piece of the reply."""
+        ...
+
+    def again(self) -> None:
+        """The reply is asked for anew."""
+        ...
+
+
 @dataclass
 class PlanState:
     """All that a planner may look at."""
@@ -80,6 +96,8 @@ class PlanState:
     """What people said and reviewed of the data set: descriptions, accepted findings with their reviewer, workspace notes."""
     answered: list[tuple[str, str]] = field(default_factory=list)
     """What was asked back in this run, and what the person answered."""
+    listener: Listener | None = None
+    """Who shows an answer while it is written."""
 
 
 class Planner(Protocol):

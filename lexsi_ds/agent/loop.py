@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from lexsi_ds.agent import events as ev
+from lexsi_ds.agent.answer_stream import AnswerStream
 from lexsi_ds.agent.calling import Caller, Emit
 from lexsi_ds.agent.context import AgentContext
 from lexsi_ds.agent.decisions import Answer, AskUser, CallTool, CallTools, Planner, PlanState, Step
@@ -30,7 +31,7 @@ from lexsi_ds.agent.set_aside import set_aside
 from lexsi_ds.agent.tools import REGISTRY
 from lexsi_ds.agent.tools.base import Tool
 from lexsi_ds.errors import EndpointFailed, LexsiError, Stopped
-from lexsi_ds.facts import check
+from lexsi_ds.facts import Checked, check
 from lexsi_ds.jobs.cancel import Cancel
 
 __all__ = ["AgentLoop", "RunLimits", "dataset_summary"]
@@ -128,6 +129,10 @@ class _Run:
         self._router = ToolRouter(question, ctx, whole=loop.whole)
         self._caller = Caller(ctx, emit, self._tools, self._state, loop.sink, self._done)
         self._removed = self._caller.removed
+        self._stream = AnswerStream(
+            lambda text: emit(ev.Delta(text=text)), self._held_to_facts, lambda: emit(ev.Thinking()), self._streams
+        )
+        self._state.listener = self._stream
         self.out_of_time = False
 
     @property
@@ -237,13 +242,27 @@ class _Run:
             state = "cannot_answer"
         if state == "answered" and (read := self._ctx.cache.get("_last_reading")) is not None:
             self._ctx.session.previous = read
-        if text:
-            self._emit(ev.Delta(text=text))
+        self._say(text)
         return self.end(state, text, suggestions=decision.suggestions, offer=decision.offer)
+
+    def _say(self, text: str | None) -> None:
+        """What of an answer was not said while it was written."""
+        if text and (rest := self._stream.rest(text)):
+            self._emit(ev.Delta(text=rest))
+
+    def _streams(self) -> bool:
+        """Whether the model's words will be the answer, as far as can be told while it writes."""
+        if self._done.owes_summary or not self._done.succeeded or empty_result(self._done):
+            return False
+        hidden = self._ctx.aggregates_only or self._ctx.cache.get("_masked_touched")
+        return not (hidden and self._ctx.cache.get("_narrative"))
+
+    def _held_to_facts(self, text: str) -> Checked:
+        return check(text, self._ctx.cache.get("_facts", {}), allow=self._allowed())
 
     def _checked(self, text: str) -> str:
         """Prose with its grounded sentences only; the others are said to be out."""
-        checked = check(text, self._ctx.cache.get("_facts", {}), allow=self._allowed())
+        checked = self._held_to_facts(text)
         self._removed += [r for r in checked.removed if r not in self._removed]
         return checked.text
 
@@ -289,7 +308,7 @@ class _Run:
         answer = (self._checked(text) if text else None) or self._ctx.cache.get("_narrative")
         if answer is None:
             return self.end("limit_reached", self._known())
-        self._emit(ev.Delta(text=answer))
+        self._say(answer)
         return self.end("limit_reached", answer)
 
 

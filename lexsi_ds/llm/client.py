@@ -7,6 +7,7 @@ import json
 import logging
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import httpx2
@@ -100,10 +101,12 @@ class LLMClient:
         tools: tuple[ToolOffer, ...] = (),
         purpose: str = "",
         on_text: OnText | None = None,
+        on_again: Callable[[], None] | None = None,
     ) -> Reply:
         """One reply, of at most ``max_tokens`` and within ``within_s`` seconds, tries again included, when these are given.
 
-        ``on_text`` gets the text as it comes; a reply that breaks off after that is not asked for again.
+        ``on_text`` gets the text as it comes; a reply that breaks off after that is asked for again only where ``on_again`` is
+        given, which is called before.
         EndpointFailed says what happened in words a person can act on.
         """
         seconds = self._timeout_s * (MAX_TRIES + 1) if within_s is None else max(within_s, 0.1)
@@ -117,7 +120,7 @@ class LLMClient:
         reply: Reply | None = None
         with listening() as sent:
             try:
-                reply = self._tried(body, started + seconds, on_text)
+                reply = self._tried(body, started + seconds, on_text, on_again)
                 return reply
             except EndpointFailed as error:
                 problem = error.what
@@ -128,7 +131,9 @@ class LLMClient:
             finally:
                 self._note(sent, reply, problem, purpose, time.monotonic() - started)
 
-    def _tried(self, body: dict[str, Any], ends: float, on_text: OnText | None) -> Reply:
+    def _tried(
+        self, body: dict[str, Any], ends: float, on_text: OnText | None, on_again: Callable[[], None] | None
+    ) -> Reply:
         """Ask until there is a reply: again without what the endpoint does not know, and after a stream that broke off."""
         tries, shown = 0, False
 
@@ -156,8 +161,10 @@ class LLMClient:
                 raise self._failed(openai.APITimeoutError(request=httpx2.Request("POST", "http://endpoint"))) from None
             except (BrokeOff, httpx2.HTTPError) as error:
                 tries += 1
-                if shown or tries > self._retries:
+                if tries > self._retries or (shown and on_again is None):
                     raise self._unread("the reply broke off") from error
+                if shown and on_again is not None:
+                    on_again()
                 slept(min(0.25 * 2**tries, max(left_s, 0)), self._stop)
             except (ValueError, TypeError, AttributeError) as error:  # a body that is no JSON, or of another shape
                 raise self._unread(type(error).__name__) from None

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from lexsi_ds.agent.decisions import Answer, AskUser, CallTool, CallTools, Decision, PlanState, Step
 from lexsi_ds.agent.prompts import ASK_USER, FORCE_FINAL, FORCE_FINAL_NATIVE, native_offers, planner_system, quote_data
 from lexsi_ds.errors import EndpointFailed
+from lexsi_ds.llm.gathering import OnText
 from lexsi_ds.llm.wire import Message, Reply, ToolOffer
 
 MAX_REPAIRS = 2
@@ -34,7 +35,8 @@ class PlannerLLM(Protocol):
     model: str
 
     def complete(
-        self, system: str, messages: list[Message], *, tools: tuple[ToolOffer, ...] = (), purpose: str = ""
+        self, system: str, messages: list[Message], *, tools: tuple[ToolOffer, ...] = (), purpose: str = "",
+        on_text: OnText | None = None, on_again: Callable[[], None] | None = None,
     ) -> Reply:
         """One reply."""
         ...
@@ -75,13 +77,20 @@ class LLMPlanner:
     def decide(self, state: PlanState) -> Decision:
         """Ask the model; repair a malformed reply at most ``MAX_REPAIRS`` times, then EndpointFailed."""
         prompt = self.prompt(state)
-        messages, problem = prompt.messages, ""
+        messages, problem, listener = prompt.messages, "", state.listener
+        if listener is not None:
+            listener.begin(native=self._native)
+        heard = (None, None) if listener is None else (listener.take, listener.again)
         for _ in range(MAX_REPAIRS + 1):
-            reply = self._llm.complete(prompt.system, messages, tools=prompt.tools, purpose="plan")
+            reply = self._llm.complete(
+                prompt.system, messages, tools=prompt.tools, purpose="plan", on_text=heard[0], on_again=heard[1]
+            )
             try:
                 return self._decision(reply, state)
             except ValueError as error:
                 problem = str(error)
+                if listener is not None:
+                    listener.again()
                 said = reply.text[:2000] or json.dumps([c.as_json()["function"] for c in reply.calls])[:2000]
                 wrong: list[Message] = [{"role": "assistant", "content": said}, {"role": "user", "content": problem}]
                 messages = [*messages, *wrong]
