@@ -99,5 +99,11 @@ class PlatformFailed(LexsiError):
     code = "platform_failed"
 
 
+class StoreFailed(LexsiError):
+    """The store cannot be read or written now: full, read-only, held by another process, not answering."""
+
+    code = "store_failed"
+
+
 class Stopped(Exception):
     """A person pressed Stop. Never caught to go on."""

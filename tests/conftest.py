@@ -14,6 +14,32 @@ REPO = Path(__file__).resolve().parent.parent
 SHARED_DATA = REPO.parent / "shared" / "data"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--store postgresql` keeps every store that a test names by a file in a database of a real PostgreSQL instead."""
+    parser.addoption("--store", choices=("sqlite", "postgresql"), default="sqlite", help="where tests keep their stores")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def stores_elsewhere(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What `--store` asks for."""
+    if request.config.getoption("--store") == "sqlite":
+        yield
+        return
+    from lexsi_ds.store.db import Store
+
+    databases, real = request.getfixturevalue("databases"), Store.__init__
+    made: dict[str, str] = {}
+
+    def opened(self: Store, url: str) -> None:
+        if url not in made:
+            made[url] = databases.migrated()
+        real(self, made[url])
+
+    Store.__init__ = opened
+    yield
+    Store.__init__ = real
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Keep every test away from the person's own home folder, also before a fixture runs."""
     os.environ["PYTHONPATH"] = str(REPO)  # processes that tests start in other folders find the code as this one does
@@ -71,6 +97,17 @@ def application(shared_home: Path) -> Iterator[object]:
 def demo_handle(application):
     """The demo bank's snapshot."""
     return application.catalog.ensure_demo(application.person())
+
+
+@pytest.fixture(scope="session")
+def databases() -> Iterator[object]:
+    """A PostgreSQL server for stores; started by the first test that asks."""
+    from tests.connectors import servers
+    from tests.stores import Databases
+
+    server = servers.start_postgres()
+    yield Databases(server)
+    server.close()
 
 
 @pytest.fixture(scope="session")

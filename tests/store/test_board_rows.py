@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 import sqlalchemy as sa
 
@@ -17,8 +15,7 @@ from lexsi_ds.store.tables import HEAD
 
 
 @pytest.mark.parametrize("revision", ["0001", "0002", "0003", "0004", "0005", "0006"])
-def test_conversations_of_an_older_store_stay_and_documents_pins_and_thumbs_can_be_kept(tmp_path: Path, revision: str) -> None:
-    old = Store(f"sqlite:///{tmp_path / 'old.sqlite'}")
+def test_conversations_of_an_older_store_stay_and_documents_pins_and_thumbs_can_be_kept(old: Store, revision: str) -> None:
     with old.write() as db:
         db_module._upgrade(db, revision)
     with old.write() as db:

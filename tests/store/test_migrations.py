@@ -18,6 +18,7 @@ from lexsi_ds.store.model_registry import RegistryRows, Step
 from lexsi_ds.store.models import ModelRows
 from lexsi_ds.store.records import now
 from lexsi_ds.store.tables import HEAD, metadata
+from tests.store import filled
 
 
 def _revisions() -> list[str]:
@@ -26,10 +27,28 @@ def _revisions() -> list[str]:
     return [r.revision for r in reversed(list(ScriptDirectory.from_config(config).walk_revisions()))]
 
 
-def _schema(store: Store) -> dict[str, str]:
+def _schema(store: Store) -> dict[str, object]:
+    """What the database says of each table and index, in its own words."""
     with store.read() as db:
-        rows = db.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL").all()
-    return {name: " ".join(sql.split()) for name, sql in rows}
+        looked = sa.inspect(db)
+        found: dict[str, object] = {
+            name: (
+                [(c["name"], str(c["type"]), c["nullable"], c["default"]) for c in looked.get_columns(name)],
+                looked.get_pk_constraint(name), sorted(map(str, looked.get_foreign_keys(name))),
+                sorted(map(str, looked.get_unique_constraints(name))),
+            )
+            for name in looked.get_table_names()
+        }
+    return found | _indexes(store)
+
+
+def _indexes(store: Store) -> dict[str, object]:
+    query = (
+        "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL" if store.sqlite
+        else "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'"
+    )
+    with store.read() as db:
+        return {name: " ".join(sql.split()) for name, sql in db.exec_driver_sql(query)}
 
 
 def test_tables_and_migrations_agree(store: Store) -> None:
@@ -38,27 +57,35 @@ def test_tables_and_migrations_agree(store: Store) -> None:
         assert compare_metadata(context, metadata) == []
 
 
-def test_partial_indexes_made_by_migrations_are_those_of_the_tables(store: Store, tmp_path: Path) -> None:
-    direct = sa.create_engine(f"sqlite:///{tmp_path / 'direct.sqlite'}")
-    metadata.create_all(direct)
-    with direct.connect() as db:
-        rows = db.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL").all()
-    assert rows
-    made = _schema(store)
-    assert {name: made[name] for name, _ in rows} == {name: " ".join(sql.split()) for name, sql in rows}
+def test_partial_indexes_made_by_migrations_are_those_of_the_tables(store: Store, old: Store) -> None:
+    with old.write() as db:
+        metadata.create_all(db)
+    direct, made = _indexes(old), _indexes(store)
+    assert direct and {name: made[name] for name in direct} == direct
 
 
 def test_head_constant_is_the_newest_migration() -> None:
     assert _revisions()[-1] == HEAD
 
 
-def test_a_store_upgraded_step_by_step_equals_a_fresh_one(store: Store, tmp_path: Path) -> None:
-    upgraded = Store(f"sqlite:///{tmp_path / 'old.sqlite'}")
+def test_a_store_upgraded_step_by_step_equals_a_fresh_one(store: Store, old: Store) -> None:
     for revision in _revisions():
-        with upgraded.write() as db:
+        with old.write() as db:
             db_module._upgrade(db, revision)
-    assert _schema(upgraded) == _schema(store)
-    assert upgraded.revision() == store.revision() == HEAD
+    assert _schema(old) == _schema(store)
+    assert old.revision() == store.revision() == HEAD
+
+
+@pytest.mark.parametrize("revision", _revisions())
+def test_every_row_of_every_earlier_revision_comes_through(old: Store, revision: str) -> None:
+    with old.write() as db:
+        db_module._upgrade(db, revision)
+    tables, before = filled.reflected(old), filled.fill(old)
+    assert all(len(rows) == filled.ROWS for rows in before.values())
+    old.migrate()
+    assert old.revision() == HEAD
+    after = filled.content(old, tables)
+    assert {name: after[name] for name in before} == before
 
 
 def test_the_schema_also_compiles_for_postgresql() -> None:
@@ -78,10 +105,10 @@ def test_migrating_twice_changes_nothing(store: Store) -> None:
     assert _schema(store) == before
 
 
-def test_processes_that_start_at_once_make_one_store(url: str) -> None:
+def test_processes_that_start_at_once_make_one_store(empty_url: str) -> None:
     script = "import sys; from lexsi_ds.store.db import Store; s = Store(sys.argv[1]); s.migrate(); print(s.revision())"
     started = [
-        subprocess.Popen([sys.executable, "-c", script, url], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        subprocess.Popen([sys.executable, "-c", script, empty_url], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for _ in range(3)
     ]
     for process in started:
@@ -104,6 +131,7 @@ def test_a_write_that_raises_leaves_nothing_behind(store: Store) -> None:
         assert db.execute(sa.select(sa.func.count()).select_from(metadata.tables["preferences"])).scalar() == 0
 
 
+@pytest.mark.parametrize("kind", ["sqlite"], indirect=True)
 def test_sqlite_is_in_wal_mode_with_foreign_keys(store: Store) -> None:
     with store.read() as db:
         assert db.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
@@ -115,8 +143,7 @@ def test_a_store_in_memory_is_refused() -> None:
         Store("sqlite://")
 
 
-def test_models_of_a_store_of_0004_become_drafts_of_whoever_trained_them(tmp_path: Path) -> None:
-    old = Store(f"sqlite:///{tmp_path / 'old.sqlite'}")
+def test_models_of_a_store_of_0004_become_drafts_of_whoever_trained_them(old: Store) -> None:
     with old.write() as db:
         db_module._upgrade(db, "0004")
     at = now()
@@ -125,11 +152,11 @@ def test_models_of_a_store_of_0004_become_drafts_of_whoever_trained_them(tmp_pat
             db.execute(sa.text(
                 "INSERT INTO models (id, owner, source_id, snapshot_id, name, folder, card, created_at) "
                 "VALUES (:id, :owner, 'con_a', 'snap_a', :id, :folder, '{\"name\": \"x\"}', :at)"
-            ), {"id": name, "owner": owner, "folder": f"models/{name}", "at": at.replace(tzinfo=None)})
+            ), {"id": name, "owner": owner, "folder": f"models/{name}", "at": at.replace(tzinfo=None) if old.sqlite else at})
         db.execute(sa.text(
             "INSERT INTO predictions (id, model_id, snapshot_id, path, rows, ranked, top_overlap, entity_column, created_at) "
             "VALUES ('pred_a', 'mdl_a', 'snap_a', 'predictions/pred_a.duckdb', 3, 2, 0.5, 'loan_id', :at)"
-        ), {"at": at.replace(tzinfo=None)})
+        ), {"at": at.replace(tzinfo=None) if old.sqlite else at})
     old.migrate()
     assert old.revision() == HEAD
     registry = RegistryRows(old)
