@@ -25,7 +25,7 @@ from lexsi_ds.data.column_words import is_code
 from lexsi_ds.data.forms import MISSING_CODES
 from lexsi_ds.data.infer import Typed
 from lexsi_ds.data.loaded import Limits, Loaded
-from lexsi_ds.data.number_runs import NumberRuns
+from lexsi_ds.data.number_runs import NumberRuns, OddNumbers, all_in_texts
 from lexsi_ds.data.profile import Counts
 from lexsi_ds.data.raw_rows import literal, quoted
 from lexsi_ds.data.readers import read_text
@@ -47,6 +47,9 @@ _OFFSET = re.compile(rb":\d\d(?:\.\d+)?[+-]\d\d")
 """A time with an offset from UTC, which DuckDB would drop."""
 
 
+_NONE = OddNumbers()
+
+
 @dataclass(frozen=True)
 class _Bytes:
     """What a look at all bytes found."""
@@ -54,6 +57,8 @@ class _Bytes:
     clean: bool
     zeros: int = 0
     """Cells that begin with a zero and another digit."""
+    odd: OddNumbers = _NONE
+    """Cells that are numbers which DuckDB would read as others."""
 
 
 def read_fast(
@@ -69,12 +74,13 @@ def read_fast(
         return careful()
     beside = ThreadPoolExecutor(1)  # the bytes are searched while DuckDB reads and writes
     timed = any(t.type == "TIMESTAMP" for t in found.typed)
-    seen = beside.submit(scan_bytes, path, str(found.options["delimiter"]), timed=timed, runs=_runs(found, sample))
+    runs = _runs(found, sample)
+    seen = beside.submit(scan_bytes, path, str(found.options["delimiter"]), timed=timed, runs=runs)
     beside.shutdown(wait=False)
     notes = tuple(_of_first_rows(n) for n in found.notes)
     return replace(
         found, select=_select(path, found), notes=notes, instead=careful,
-        check=partial(_contradicted, con, found.typed, seen), options=found.options | {"lines": None},
+        check=partial(_contradicted, con, found.typed, seen, runs.again()), options=found.options | {"lines": None},
     )  # fmt: skip
 
 
@@ -94,10 +100,10 @@ def _of_first_rows(note: str) -> str:
 
 
 def scan_bytes(path: Path, delimiter: str, *, timed: bool = True, runs: NumberRuns | None = None) -> _Bytes:
-    """One pass: valid UTF-8, one kind of line end, no NUL, no 1_000, no offset of times, no number that ``runs`` finds odd;
-    and the count of leading zeros."""
+    """One pass: valid UTF-8, one kind of line end, no NUL, no 1_000, no offset of times; and the counts of leading zeros and
+    of numbers that ``runs`` finds odd."""
     decoder = codecs.getincrementaldecoder("utf-8")()
-    zeros, carry, returns, ends = 0, b"\n", 0, 0
+    zeros, carry, returns, ends, odd = 0, b"\n", 0, 0, _NONE
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
             if b"\x00" in chunk:
@@ -112,25 +118,29 @@ def scan_bytes(path: Path, delimiter: str, *, timed: bool = True, runs: NumberRu
                 ends += chunk.count(b"\n")
             joined = carry + chunk
             found = _leading_zeros(joined, ord(delimiter))
-            if runs is not None and runs.is_odd(chunk):
-                return _Bytes(False)
-            if _INNER_MARK in joined[1 if carry == b"\n" else 0 :]:
+            if runs is not None:
+                odd += runs.count(chunk)
+            if not joined.isascii() and _INNER_MARK in joined[1 if carry == b"\n" else 0 :]:
                 return _Bytes(False)
             if found is None or (timed and _has_offset(joined)) or (b"_" in chunk and _SPACED_NUMBER.search(chunk)):
                 return _Bytes(False)
             zeros += found
             carry = chunk[-3:]
             zeros -= _leading_zeros(carry, ord(delimiter)) or 0  # it is counted again with the next chunk
-    if decoder.getstate()[0] or (runs is not None and runs.is_odd(b"\n")):
-        return _Bytes(False)
-    return _Bytes(not returns or abs(returns - ends) <= 1, zeros + (_leading_zeros(carry, ord(delimiter)) or 0))
+    if runs is not None:
+        odd += runs.count(b"\n")
+    zeros += _leading_zeros(carry, ord(delimiter)) or 0
+    return _Bytes(not decoder.getstate()[0] and (not returns or abs(returns - ends) <= 1), zeros, odd)
 
 
 def _has_offset(data: bytes) -> bool:
     """Whether a time has an offset; a quick look at what stands behind seconds comes before the search."""
     a = np.frombuffer(data, dtype=np.uint8)
-    behind = a[np.flatnonzero(a[:-3] == 58) + 3]
-    near = (behind == 43) | (behind == 45) | (behind == 46)
+    behind = a[3:]
+    near = behind == 43
+    near |= behind == 45
+    near |= behind == 46
+    near &= a[:-3] == 58
     return bool(near.any()) and _OFFSET.search(data) is not None
 
 
@@ -221,8 +231,9 @@ def _checked(cell: str, t: Typed) -> str:
 
 
 def _contradicted(
-    con: duckdb.DuckDBPyConnection, typed: tuple[Typed, ...], scan: Future[_Bytes], table: str, counts: Sequence[Counts]
-) -> bool:
+    con: duckdb.DuckDBPyConnection, typed: tuple[Typed, ...], scan: Future[_Bytes], runs: NumberRuns, table: str,
+    counts: Sequence[Counts],
+) -> bool:  # fmt: skip
     """Whether the rows in ``table``, of which ``counts`` tell, hold something that the careful way would have read otherwise."""
     seen = scan.result()
     if not seen.clean:
@@ -239,7 +250,7 @@ def _contradicted(
     if begins or odd:
         row = con.execute(f"SELECT {' + '.join(begins) or 0}, {' + '.join(odd) or 0} FROM {table}").fetchone()
     assert row is not None
-    if row[0] != seen.zeros or row[1]:
+    if row[0] != seen.zeros or row[1] or not all_in_texts(con, table, [c for c, _ in texts], runs, seen.odd):
         return True
     listed = ", ".join(c for c, _ in texts)
     last = con.execute(f"SELECT {listed or 'NULL'} FROM {table} ORDER BY rowid DESC LIMIT 1").fetchone()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 import pytest
 
+from bench.files_ingest import _ROW
 from lexsi_ds.data import fast_text
 from lexsi_ds.data.fast_text import scan_bytes
-from lexsi_ds.data.number_runs import NumberRuns
+from lexsi_ds.data.number_runs import NumberRuns, OddNumbers
 from tests.data.conftest import Importing
 
 _ROWS = 4_000  # more than the sample holds
@@ -121,6 +123,36 @@ def test_a_late_balance_beside_decimals_of_programs_is_seen(csv: Importing, quic
     assert quick[-1] is False and read.rows(sql="SELECT x FROM data ORDER BY rowid DESC LIMIT 1") == [("999999999999999.99",)]
 
 
+_HASHES = ("95272e7", '"12e5"', "0123e12", "7.1234567890123456789", "12345678901234567890e1", "9e9x", '"a 1e5 b,2E5,c"')
+
+
+def test_texts_that_look_like_odd_numbers_do_not_stop_the_quick_way(csv: Importing, quick: list[bool]) -> None:
+    rows = [f"{i},{i / 4},{_HASHES[i % 7] if i % 50 == 0 else f'w{i}'}\n" for i in range(_ROWS * 2)]
+    read = csv("n,x,hash\n" + "".join(rows))
+    assert quick == [True] and read.types() == {"n": "BIGINT", "x": "DOUBLE", "hash": "VARCHAR"}
+    assert read.rows(sql="SELECT count(*), count(*) FILTER (WHERE hash = '12e5') FROM data") == [(_ROWS * 2, 23)]
+
+
+def test_an_odd_number_beside_texts_that_look_alike_is_seen(csv: Importing, quick: list[bool]) -> None:
+    rows = [f"{i},{_HASHES[i % 7] if i % 50 == 0 else f'w{i}'}\n" for i in range(_ROWS * 2)]
+    read = csv("n,hash\n" + "".join(rows) + "12e5,w\n")
+    assert quick[-1] is False and read.types()["n"] == "VARCHAR"
+
+
+def test_the_file_of_the_bench_is_read_the_quick_way_however_its_hashes_fall(
+    csv: Importing, quick: list[bool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = tmp_path / "made.csv"
+    falls = "CASE WHEN id % 997 = 7 THEN '952720912701310482834544797583e7' ELSE token END AS token"
+    duckdb.sql(f"COPY (SELECT * REPLACE ({falls}) FROM ({_ROW} FROM range({_ROWS}))) TO '{made}' (HEADER)")
+    looked = []
+    monkeypatch.setattr(fast_text, "scan_bytes", lambda *args, **kw: looked.append(scan_bytes(*args, **kw)) or looked[-1])
+    read = csv(made.read_text())
+    assert quick == [True], "one pass by DuckDB: only the sample was read the careful way"
+    assert len(looked) == 1, "and one pass over the bytes"
+    assert read.table()["rows"] == _ROWS and read.types()["token"] == "VARCHAR" and looked[0].odd.codes == 5
+
+
 @pytest.mark.parametrize(
     ("cell", "odd"),
     [
@@ -134,4 +166,5 @@ def test_odd_numbers_are_found_wherever_chunks_end(cell: str, odd: bool) -> None
     for size in range(1, 40):
         runs = NumberRuns(ord(","), decimals=True, whole=True)
         parts = [data[i : i + size] for i in range(0, len(data), size)]
-        assert any(runs.is_odd(part) for part in [*parts, b"\n"]) is odd, size
+        found = sum((runs.count(part) for part in [*parts, b"\n"]), OddNumbers())
+        assert found.codes + found.decimals == odd, size
