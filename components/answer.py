@@ -43,6 +43,11 @@ BADGES: dict[str, tuple[str, str, Any]] = {
     "interrupted": ("Interrupted", ":material/power_off:", "yellow"),
 }
 """States that are not a plain answer. An answered turn needs no badge."""
+_CUT_SHORT = {
+    "stopped": "You stopped this run. The words above are not the whole answer.",
+    "failed": "The run failed. The words above are not the whole answer.",
+    "interrupted": "The run was interrupted. The words above are not the whole answer.",
+}
 AGAIN = ("failed", "stopped", "interrupted", "limit_reached")
 
 
@@ -67,6 +72,8 @@ def draw(
     words = view.narrative or view.asked or _words(state)
     if words:
         st.markdown(safe_md(words))
+    if view.text and view.answer is None and state in _CUT_SHORT:
+        st.caption(_CUT_SHORT[state])
     if view.asked and view.narrative and view.asked not in view.narrative:
         st.markdown(safe_md(view.asked))
     if state == "failed":

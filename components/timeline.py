@@ -5,6 +5,7 @@ A replayed timeline reads a step's payload only when it is opened, so a long con
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,8 @@ from components.turn import Step, TurnView
 
 SUMMARY_LINES = 4
 """Lines of what the planner was told that a step shows; the payload below has it all."""
+LABEL_S = 0.6
+"""How long the label of a running turn names a step at least, in seconds."""
 Artifacts = Callable[[str], ArtifactLike]
 """Reads an artifact by id, for one person."""
 
@@ -78,6 +81,7 @@ class LiveTurn:
 
     def __init__(self, view: TurnView, artifacts: Artifacts) -> None:
         self.view, self._artifacts = view, artifacts
+        self._seen: dict[str, float] = {}
         self._label = self._doing()
         self._outer = st.status(self._label, type="compact", expanded=True)
         self._words = st.empty()
@@ -98,11 +102,15 @@ class LiveTurn:
             self._words.markdown(safe_md(self._shown))
 
     def _doing(self) -> str:
-        running = next((s for s in reversed(self.view.steps) if s.ok is None), None)
+        running = next((s for s in reversed(self.view.steps) if s.ok is None or self._just_called(s)), None)
         if running:
             return f":shimmer[{plain(f'Calling {running.name}…')}]"
-        words = self.view.thinking or ("Choosing the next step" if self.view.steps else "Reading the question")
+        words = self.view.thinking or "Thinking…"
         return f":shimmer[{plain(words, 120)}]"
+
+    def _just_called(self, step: Step) -> bool:
+        """Whether a quick step was only just seen: its label stays long enough to be read."""
+        return time.monotonic() - self._seen.setdefault(step.call_id, time.monotonic()) < LABEL_S
 
     def _draw(self, step: Step) -> None:
         status = self._steps.get(step.call_id)

@@ -36,6 +36,8 @@ class Server:
     port: int = 0
     process: subprocess.Popen[bytes] | None = None
     log: Path = field(kw_only=True)
+    env: dict[str, str] = field(default_factory=dict)
+    """Settings of this server."""
 
     @property
     def url(self) -> str:
@@ -48,7 +50,7 @@ class Server:
             with socket.socket() as s:
                 s.bind(("127.0.0.1", 0))
                 self.port = s.getsockname()[1]
-        env = {**os.environ, "LEXSI_DS_HOME": str(self.home), "PYTHONDONTWRITEBYTECODE": "1"}
+        env = {**os.environ, "LEXSI_DS_HOME": str(self.home), "PYTHONDONTWRITEBYTECODE": "1", **self.env}
         command = [
             sys.executable,
             "-m",
