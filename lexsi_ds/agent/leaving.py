@@ -15,8 +15,8 @@ from sqlglot.errors import SqlglotError
 
 from lexsi_ds.agent.context import AgentContext
 from lexsi_ds.agent.tools.base import ToolResult
-from lexsi_ds.agent.tools.run_sql import masked_columns
 from lexsi_ds.errors import LexsiError
+from lexsi_ds.services.masking import masked_columns
 
 FEWEST = 5
 """Rows behind a figure or a value below which it is about someone rather than about many."""

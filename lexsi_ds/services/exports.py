@@ -142,7 +142,7 @@ class Exports:
         if file_format == "xlsx":
             check_size(rows, columns)
         folder = self._files.folder("tmp", "exports")
-        _forget_old(folder)
+        forget_old(folder)
         own = folder / new_id("exp")
         own.mkdir()
         out = own / f"{_file_stem(about.title)}.{file_format}"
@@ -189,7 +189,8 @@ def _file_stem(title: str) -> str:
     return re.sub(r"\s+", "_", stem) or "result"
 
 
-def _forget_old(folder: Path) -> None:
+def forget_old(folder: Path) -> None:
+    """Remove what was written and not fetched within an hour."""
     oldest = time.time() - _KEPT_S
     for path in folder.iterdir():
         with contextlib.suppress(OSError):  # another process was first

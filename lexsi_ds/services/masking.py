@@ -11,7 +11,7 @@ import pandas as pd
 import sqlglot
 from sqlglot import exp
 
-from lexsi_ds.data.handle import Table
+from lexsi_ds.data.handle import DatasetHandle, Table
 
 MASK = "•••"
 _PLAIN_PARTS = {
@@ -34,6 +34,21 @@ def mask(frame: pd.DataFrame, sql: str, table: Table) -> pd.DataFrame:
     masked = pd.concat(columns, axis=1) if columns else frame
     masked.columns = frame.columns
     return masked
+
+
+def masked_columns(sql: str, dataset: DatasetHandle) -> list[str]:
+    """Masked columns that the query mentions by name or takes along with a star; their values never reach a planner."""
+    masked = {c.name.casefold(): c.name for t in dataset.tables for c in t.columns if c.masked}
+    tree = sqlglot.parse_one(sql, read="duckdb")
+    named = {node.name.casefold() for node in tree.find_all(exp.Identifier)}
+    starred = any(not isinstance(star.parent, exp.Count) for star in tree.find_all(exp.Star))
+    used = {t.name.casefold() for t in tree.find_all(exp.Table)}
+    taken = (
+        {c.name.casefold() for t in dataset.tables if t.name.casefold() in used for c in t.columns}
+        if starred
+        else set()
+    )
+    return sorted(masked[name] for name in masked if name in named | taken)
 
 
 def _shown(sql: str, table: Table) -> list[bool] | None:

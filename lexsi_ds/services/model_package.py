@@ -75,11 +75,7 @@ class Packages:
                 return frame
         except LexsiError:
             pass  # the snapshot is gone, or the frame was not made by a query
-        own = [c for c in map(str, kept.columns) if c.startswith("_lexsi_")]
-        target = kept[TARGET]
-        if card.task.kind == "multiclass":
-            target = [card.task.classes[int(i)] for i in target]
-        return kept.drop(columns=own).assign(**{card.task.target_column: target})
+        return as_trained(kept, card)
 
     def _rows(self, actor: Actor, card: ModelCard, training: pd.DataFrame, cancel: Cancel | None) -> pd.DataFrame:
         """The rows that the task scores in its snapshot; where there are none, the rows that trained it."""
@@ -98,6 +94,15 @@ class Packages:
             return read_frame(self._engine.predict(ref, rows, out=path, cancel=cancel, tell=tell).path)
         finally:
             path.unlink(missing_ok=True)
+
+
+def as_trained(kept: pd.DataFrame, card: ModelCard) -> pd.DataFrame:
+    """The rows that a model keeps of its training, with the target under its own name."""
+    own = [c for c in map(str, kept.columns) if c.startswith("_lexsi_")]
+    target = kept[TARGET]
+    if card.task.kind == "multiclass":
+        target = [card.task.classes[int(i)] for i in target]
+    return kept.drop(columns=own).assign(**{card.task.target_column: target})
 
 
 def _archive(

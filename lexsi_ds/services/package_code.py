@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 
@@ -17,10 +18,10 @@ _START = ("lexsi_ds.models.worker",)
 _NEVER = ("lexsi_ds.settings", "lexsi_ds.store", "lexsi_ds.services", "lexsi_ds.agent", "lexsi_ds.llm", "lexsi_ds.jobs")
 
 
-def modules() -> dict[str, Path]:
-    """Path inside the package's parent -> file, for every module that training and scoring import."""
+def modules(*more: str) -> dict[str, Path]:
+    """Path inside the package's parent -> file, for every module that training and scoring import, and those named besides."""
     found: dict[str, Path] = {}
-    waiting = list(_START)
+    waiting = [*_START, *more]
     while waiting:
         name = waiting.pop()
         path = _file(name)
@@ -33,13 +34,18 @@ def modules() -> dict[str, Path]:
     return found
 
 
-def requirements() -> list[str]:
+def requirements(*more: str) -> list[str]:
     """The libraries that those modules import, pinned as they are here."""
-    tops = {name.partition(".")[0] for path in modules().values() for name in _imported(ast.parse(path.read_text("utf-8")))}
+    tops = {name.partition(".")[0] for path in modules(*more).values() for name in _imported(ast.parse(path.read_text("utf-8")))}
     outside = sorted(name for name in tops - {_PACKAGE} if name not in sys.stdlib_module_names)
     known = metadata.packages_distributions()
     needed = {dist for name in outside for dist in known.get(name, ())} | {"pyarrow", "pandas"}
-    return [f"{name}=={metadata.version(name)}" for name in sorted(needed)]
+    return pinned(needed)
+
+
+def pinned(names: Iterable[str]) -> list[str]:
+    """Libraries with the versions that are installed here."""
+    return [f"{name}=={metadata.version(name)}" for name in sorted(names)]
 
 
 def _imports(path: Path, name: str) -> list[str]:

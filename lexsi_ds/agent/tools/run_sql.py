@@ -6,12 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 import pandas as pd
-import sqlglot
-from sqlglot import exp
 
 from lexsi_ds.agent.tools.base import SUMMARY_CAP, FunctionTool, ToolArgs, ToolResult, ToolSpec, refuse
-from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.facts import facts_of
+from lexsi_ds.services.masking import masked_columns
 
 if TYPE_CHECKING:
     from lexsi_ds.agent.context import AgentContext
@@ -33,21 +31,6 @@ def full_sql(sql: str, ctx: AgentContext) -> str:
     if task is not None and name in ("context_sql", "predict_sql"):
         return task.context_sql if name == "context_sql" else task.predict_sql
     return sql
-
-
-def masked_columns(sql: str, dataset: DatasetHandle) -> list[str]:
-    """Masked columns that the query mentions by name or takes along with a star; their values never reach a planner."""
-    masked = {c.name.casefold(): c.name for t in dataset.tables for c in t.columns if c.masked}
-    tree = sqlglot.parse_one(sql, read="duckdb")
-    named = {node.name.casefold() for node in tree.find_all(exp.Identifier)}
-    starred = any(not isinstance(star.parent, exp.Count) for star in tree.find_all(exp.Star))
-    used = {t.name.casefold() for t in tree.find_all(exp.Table)}
-    taken = (
-        {c.name.casefold() for t in dataset.tables if t.name.casefold() in used for c in t.columns}
-        if starred
-        else set()
-    )
-    return sorted(masked[name] for name in masked if name in named | taken)
 
 
 def _run(args: RunSqlArgs, ctx: AgentContext) -> ToolResult:

@@ -14,9 +14,9 @@ from sqlglot import exp
 from lexsi_ds.agent.document_hints import hints_of
 from lexsi_ds.agent.given import AnyGiven, GivenSql, GivenTask
 from lexsi_ds.agent.tools.base import FunctionTool, ToolArgs, ToolResult, ToolSpec, refuse
-from lexsi_ds.agent.tools.run_sql import masked_columns
 from lexsi_ds.data.guard import check
 from lexsi_ds.errors import LexsiError
+from lexsi_ds.services.masking import masked_columns
 from lexsi_ds.services.sql_desk import veiled
 from lexsi_ds.text_to_sql import replies
 from lexsi_ds.text_to_sql.builder import build
