@@ -38,6 +38,7 @@ from lexsi_ds.services.explanations import Explanations
 from lexsi_ds.services.llm_choice import LLMChoices
 from lexsi_ds.services.model_scoring import Scoring
 from lexsi_ds.services.models import Models
+from lexsi_ds.services.reference import ReferenceTools
 from lexsi_ds.services.relations import Relations
 from lexsi_ds.services.semantics import Semantics
 from lexsi_ds.settings import Settings
@@ -65,6 +66,8 @@ class Answering:
     semantics: Semantics | None = None
     scoring: Scoring | None = None
     documents: Documents | None = None
+    reference: ReferenceTools | None = None
+    """The findings tools, for chats of a person; None where nothing is to be kept."""
     choices: LLMChoices | None = None
     """Which language model each person works with."""
     activate: Callable[[Actor, str], None] | None = None
@@ -164,6 +167,7 @@ class Answering:
             scoring=self.scoring,
             datasets=self.datasets,
             connectors=self.connectors,
+            reference=self.reference,
             documents=self.documents if uses_documents(self.settings) else None,
             document_tokens=self.settings.document_tokens,
             learn=lambda taken: self.told(actor, taken),

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from lexsi_ds.services.explanations import Explanations
     from lexsi_ds.services.model_scoring import Scoring
     from lexsi_ds.services.models import Models
+    from lexsi_ds.services.reference import ReferenceTools
 
 Tell = Callable[[dict[str, Any]], None]
 Review = Literal["doubtful", "always", "never"]
@@ -99,6 +100,8 @@ class AgentContext:
     scoring: Scoring | None = None
     datasets: Datasets | None = None
     connectors: Connectors | None = None
+    reference: ReferenceTools | None = None
+    """The findings tools; None where answers keep no findings."""
     documents: Documents | None = None
     """The library that answers may use; None where they use no documents."""
     document_tokens: int = 24_000

@@ -22,6 +22,9 @@ _WORDS: dict[str, re.Pattern[str]] = {
         "list_datasets": r"data ?sets?\b|tables?\b|what data|which data|sources?\b|versions?\b",
         "describe_dataset": r"data ?sets?\b|describe|what is in|owner|version|findings?\b|rules?\b|known about|context\b",
         "get_columns": r"columns?\b|fields?\b|missing|nulls?\b|empty|distribution|quality|statistics|profile|variables?\b",
+        "list_findings": r"findings?\b|rules?\b",
+        "propose_finding": r"findings?\b",
+        "review_finding": r"(?:accept|approve|reject|review)\w* .*finding",
         "compare_schemas": r"compare|schemas?\b|differen|same columns|columns? of",
         "read_rows_to_score": r"scor|rate\b|rescore|predict|run\b|apply|use\b|model",
     }.items()

@@ -11,6 +11,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from lexsi_ds.agent.context import AgentContext
+from lexsi_ds.agent.finding_words import person_asked
 from lexsi_ds.agent.given import waits
 from lexsi_ds.agent.tools.run_sql import full_sql
 
@@ -54,6 +55,8 @@ def broken(tool: str, args: dict[str, Any], done: Done, ctx: AgentContext) -> st
     """The rule that this call would break, in words for the planner; None when it may run."""
     if done.owes_summary and tool not in ("summarize_result", "explain_prediction"):
         return "After predict, call summarize_result next (only explain_prediction may come between)."
+    if tool in ("propose_finding", "review_finding") and not person_asked(tool, str(ctx.cache.get("question", ""))):
+        return "The user did not ask for this: findings are kept and judged only when the question says so."
     if tool == "connect_datalake" and (host := _unnamed_host(str(args.get("endpoint") or ""), ctx)):
         return f"The user did not name the store {host}: ask whether to send requests to it before you connect."
     if tool == "connect_datalake" and (unnamed := _unnamed(args, ctx)):

@@ -10,6 +10,9 @@ import math
 from collections.abc import Sequence
 from typing import Literal
 
+import sqlglot
+from sqlglot import exp
+
 from lexsi_ds.data.handle import Table, Value
 from lexsi_ds.errors import BadInput
 from lexsi_ds.services.finding import Band
@@ -50,6 +53,34 @@ def metric_sql(table: Table, metric: Metric) -> str:
         value, counted = f"{function}({column})", f"count({column})"
     conditions = " AND ".join(_condition(table, c) for c in metric.where)
     return f"SELECT {value} AS value, {counted} AS n\nFROM dataset" + (f"\nWHERE {conditions}" if conditions else "")
+
+
+def metric_of_query(sql: str, value: str, count: str | None = None, *, share: bool = False) -> str | None:
+    """The metric that a query's one row holds in the column ``value``; ``n`` is its column ``count``, else the rows that its
+    aggregate is taken over. With ``share`` a percentage becomes a share. None for a query of another form."""
+    tree = sqlglot.parse_one(sql, read="duckdb")
+    if not isinstance(tree, exp.Select) or tree.args.get("group"):
+        return None
+    if count is None:
+        counted = _counted(tree, value)
+        if counted is None:
+            return None
+        count = "n_of_value"
+        tree = tree.select(exp.alias_(counted, count))
+    scale = " / 100.0" if share else ""
+    names = ['"' + name.replace('"', '""') + '"' for name in (value, count)]
+    return f"SELECT {names[0]}{scale} AS value, {names[1]} AS n\nFROM (\n{tree.sql(dialect='duckdb', pretty=True)}\n) AS figures"
+
+
+def _counted(tree: exp.Select, value: str) -> exp.Expr | None:
+    """How many rows the aggregate of an output column is taken over."""
+    part = next((p for p in tree.expressions if p.alias_or_name.casefold() == value.casefold()), None)
+    found = part.find(exp.AggFunc) if part is not None else None
+    if found is None:
+        return None
+    argument = found.this
+    plain = isinstance(argument, exp.Expr) and not isinstance(argument, exp.Star | exp.Distinct)
+    return exp.Count(this=argument.copy() if plain else exp.Star())
 
 
 def band_of(

@@ -17,7 +17,7 @@ from lexsi_ds.services.confirmations import Confirmations
 from lexsi_ds.services.cursors import Cursors, page_size
 from lexsi_ds.services.dataset_json import page
 from lexsi_ds.services.datasets import Datasets
-from lexsi_ds.services.finding import Decision, Finding
+from lexsi_ds.services.finding import Band, Decision, Finding
 from lexsi_ds.services.findings import KEEP, Findings
 from lexsi_ds.services.reference_arguments import (
     Confirmed,
@@ -68,13 +68,16 @@ class ReferenceTools:
         )
         return {"datasetId": dataset_id} | page("findings", [finding_json(f) for f in found[:size]], total, cursor)
 
-    def propose_finding(self, actor: Actor, arguments: Arguments, *, via: str) -> Json:
-        """Save a new finding as pending."""
+    def propose_finding(
+        self, actor: Actor, arguments: Arguments, *, via: str, band: Band | None = None, run_id: str | None = None
+    ) -> Json:
+        """Save a new finding as pending. ``band`` is the metric that its check was made of, ``run_id`` the run that found it."""
         args = read(ProposeFinding, arguments)
         dataset_id, source_id = self._place(actor, args.dataset)
         fields: Json = {
             "dataset_id": dataset_id, "title": args.title, "statement": args.statement, "columns": args.columns,
             "check_sql": args.check_sql, "depends_on": args.depends_on, "source": "agent", "source_id": source_id,
+            "band": band, "run_id": run_id,
         }
         self._findings.need_propose(actor, dataset_id, with_check=bool((args.check_sql or "").strip()))
 

@@ -13,8 +13,10 @@ import pyarrow as pa
 from lexsi_ds.agent.context import AgentContext, Kept
 from lexsi_ds.agent.decisions import Answer, AskUser, CallTool, Decision, PlanState
 from lexsi_ds.agent.document_hints import document_for, quote_for
+from lexsi_ds.agent.finding_words import finding_asked
 from lexsi_ds.agent.given import waits
 from lexsi_ds.agent.planners.ends import before_training, half, missed, searched, stopped
+from lexsi_ds.agent.planners.finding_steps import finding_steps
 from lexsi_ds.agent.planners.in_turn import readings_in_turn, set_down
 from lexsi_ds.agent.planners.scoring import ScoringAsked, scoring_asked
 from lexsi_ds.agent.tools.predict import top_rows
@@ -67,6 +69,10 @@ class OfflinePlanner:
         asked = scoring_asked(question, self._ctx)
         if asked is not None:
             yield from self._score(asked, state)
+            return
+        about = finding_asked(question, self._ctx)
+        if about is not None:
+            yield from finding_steps(about, state, self._suggest())
             return
         reading = read_question(question, "auto", self._ctx)
         while (named := document_for(reading, self._ctx)) and any(t.name == "read_document" for t in state.tools):
