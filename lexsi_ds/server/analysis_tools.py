@@ -10,7 +10,7 @@ import pandas as pd
 
 from lexsi_ds.agent.report import plain
 from lexsi_ds.data.handle import DatasetHandle
-from lexsi_ds.errors import LexsiError, NotFound, Stopped
+from lexsi_ds.errors import NotFound, Stopped
 from lexsi_ds.models.card import ModelCard
 from lexsi_ds.server.analysis_shapes import (
     Answered,
@@ -25,10 +25,10 @@ from lexsi_ds.server.analysis_shapes import (
     Trained,
 )
 from lexsi_ds.server.tool import Call, Json, ServerTool
+from lexsi_ds.server.withheld import HELD_BACK, case_of, masked_names, rows_may_leave, without
 from lexsi_ds.services.model_training import TrainRequest
 
 _WAIT_S = 0.5
-_HELD_BACK = "Rows are held back: the query reads columns that identify persons and are masked."
 
 
 def handle_of(call: Call, named: str | None) -> DatasetHandle:
@@ -69,7 +69,7 @@ def _ask(call: Call) -> Json:
         "answer": done.get("answer") or asks.get("question") or (errors[-1] if errors else None),
         "reading": done.get("reading"), "options": asks.get("options") or [], "caveats": done.get("caveats") or [],
         "suggestions": done.get("suggestions") or [], "sql": queries[-1].meta["sql"] if queries else None, "result": result,
-        "cases": [_case(c, _masked(handle)) for each in cases[-1:] for c in each["cases"]],
+        "cases": [case_of(c, masked_names(handle)) for each in cases[-1:] for c in each["cases"]],
         "modelId": models[-1]["model_id"] if models else None,
         "sources": done.get("sources") or [f"{handle.name}, snapshot {handle.snapshot_number}"], "notes": notes,
     }
@@ -94,13 +94,9 @@ def _followed(call: Call, run_id: str) -> list[Json]:
 
 def _shown(call: Call, handle: DatasetHandle, frame: pd.DataFrame, sql: str, limit: int) -> tuple[Json, list[str]]:
     """The rows of an answer, unless a masked value may be in them: then the query would not run without those columns."""
-    masked = _masked(handle)
-    frame = _without(frame, masked)
-    if masked:
-        try:
-            call.app.sql.run_without_masked(handle, sql, cancel=call.cancel).path.unlink(missing_ok=True)
-        except LexsiError:
-            return _rows(frame, 0), [_HELD_BACK]
+    frame = without(frame, masked_names(handle))
+    if not rows_may_leave(call.app, handle, sql, call.cancel):
+        return _rows(frame, 0), [HELD_BACK]
     return _rows(frame, limit), []
 
 
@@ -108,14 +104,6 @@ def _rows(frame: pd.DataFrame, limit: int) -> Json:
     shown = [[plain(v) for v in row] for row in frame.head(limit).itertuples(index=False, name=None)]
     columns = [{"name": str(name), "type": str(kind)} for name, kind in zip(frame.columns, frame.dtypes, strict=True)]
     return {"columns": columns, "rows": shown, "rowCount": len(frame), "truncated": len(frame) > len(shown)}
-
-
-def _without(frame: pd.DataFrame, masked: frozenset[str]) -> pd.DataFrame:
-    return frame.loc[:, [str(c).casefold() not in masked for c in frame.columns]]
-
-
-def _masked(handle: DatasetHandle) -> frozenset[str]:
-    return frozenset(c.name.casefold() for t in handle.tables for c in t.columns if c.masked)
 
 
 def _run_sql(call: Call) -> Json:
@@ -165,7 +153,7 @@ def _predict(call: Call) -> Json:
         call.actor, asked.model, handle, table=asked.table, fill_missing=asked.fill_missing, cancel=call.cancel, tell=call.tell
     )
     top, _ = call.app.models.page(call.actor, scored.predictions_id, limit=asked.limit)
-    body = _rows(_without(top, _masked(handle)), asked.limit)
+    body = _rows(without(top, masked_names(handle)), asked.limit)
     return body | {
         "rowCount": scored.rows, "truncated": scored.rows > len(body["rows"]), "predictionsId": scored.predictions_id,
         "modelId": scored.model_id, "model": scored.model_name, "rankedCount": scored.ranked,
@@ -180,22 +168,10 @@ def _explain(call: Call) -> Json:
     body: Json = {"modelId": card.id, "scale": scale, "cases": [], "importance": [], "explainedRows": None}
     if asked.case_ids:
         told = call.app.explanations.cases(call.actor, card.id, asked.case_ids, scale)
-        return body | {"cases": [_case(t.case.model_dump(mode="json"), frozenset()) for t in told]}
+        return body | {"cases": [case_of(t.case.model_dump(mode="json"), frozenset()) for t in told]}
     overall = call.app.overall_explanation(call.actor, card.id, scale)
     features = [{"feature": f.feature, "label": f.label, "meanAbs": f.mean_abs, "unit": f.unit} for f in overall.features]
     return body | {"importance": features, "explainedRows": overall.rows}
-
-
-def _case(case: Json, masked: frozenset[str]) -> Json:
-    """A case as JSON; display columns are left out, since they may hold what is masked."""
-    drivers = [
-        {"feature": d["feature"], "label": d["label"], "value": d["value"], "contribution": d["contribution"]}
-        for d in case["drivers"] if d["feature"].casefold() not in masked
-    ]
-    return {
-        "caseId": case["case_id"], "scale": case["scale"], "baseValue": case["base_value"], "prediction": case["prediction"],
-        "drivers": drivers, "summary": case["summary"],
-    }
 
 
 TOOLS = (

@@ -20,6 +20,7 @@ from starlette.routing import Route
 
 from lexsi_ds.application import Application
 from lexsi_ds.errors import BadInput, LexsiError, NotFound
+from lexsi_ds.server.artifact_api import MOST_BYTES, ArtifactTooLarge, served
 from lexsi_ds.server.clients import Clients
 from lexsi_ds.server.failures import failure, failure_of, response, status_of
 from lexsi_ds.server.frames import KEEP_ALIVE, frame, opening, position
@@ -72,6 +73,9 @@ def _told(endpoint: Callable[..., Awaitable[Response]]) -> Callable[..., Awaitab
             return await endpoint(self, request)
         except _TooLarge:
             return response(413, failure("too_large", f"The body is larger than {MOST_BODY // 1024} kB.", to_do="Send less."))
+        except ArtifactTooLarge:
+            to_do = "Ask for fewer rows with offset and limit, or download it in the app."
+            return response(413, failure("too_large", f"It is larger than {MOST_BYTES // 2**20} MB.", to_do=to_do))
         except LexsiError as error:
             more = {"retry_after": "1"} if status_of(error) in (429, 503) else {}
             return response(status_of(error), failure_of(error), **more)
@@ -98,6 +102,7 @@ class ChatApi:
             Route("/api/chat", self.chat, methods=["POST"]),
             Route("/api/runs/{run_id}", self.run, methods=["GET"]),
             Route("/api/runs/{run_id}/events", self.events, methods=["GET"]),
+            Route("/api/runs/{run_id}/artifacts/{artifact_id}", self.artifact, methods=["GET"]),
             Route("/api/runs/{run_id}/answer", self.answer, methods=["POST"]),
             Route("/api/runs/{run_id}/cancel", self.cancel, methods=["POST"]),
         ]
@@ -137,6 +142,16 @@ class ChatApi:
         """What became of a run so far."""
         events = await _thread(self._app.chats.events, actor_of(request), request.path_params["run_id"])
         return JSONResponse(_state(request.path_params["run_id"], events))
+
+    @_told
+    async def artifact(self, request: Request) -> Response:
+        """What a step of a run made: rows, or a JSON value."""
+        named = (request.path_params["run_id"], request.path_params["artifact_id"])
+        kind, body = await _thread(served, self._app, actor_of(request), *named, dict(request.query_params))
+        headers = {"cache-control": "no-store"}
+        if kind.startswith("text/csv"):
+            headers["content-disposition"] = f'attachment; filename="{named[1]}.csv"'
+        return Response(body, media_type=kind, headers=headers)
 
     @_told
     async def cancel(self, request: Request) -> Response:

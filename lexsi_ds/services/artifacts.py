@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -111,9 +111,10 @@ class Artifacts:
                 continue
         return tuple(found)
 
-    def csv(self, actor: Actor, artifact_id: str) -> bytes:
-        """All rows of a frame as CSV, safe for a spreadsheet."""
+    def csv(self, actor: Actor, artifact_id: str, *, leave_out: Collection[str] = ()) -> bytes:
+        """All rows of a frame as CSV, safe for a spreadsheet, but for the columns named in ``leave_out``, their case folded."""
         table = self.get(actor, artifact_id).arrow()
+        table = table.select([name for name in table.column_names if name.casefold() not in leave_out])
         with duckdb.connect(config={"autoinstall_known_extensions": False}) as db:
             db.register("rows", table)
             columns = [(name, kind) for name, kind, *_ in db.execute("DESCRIBE rows").fetchall()]
