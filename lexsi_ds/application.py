@@ -61,6 +61,7 @@ from lexsi_ds.services.model_scoring import Scoring
 from lexsi_ds.services.model_training import Training
 from lexsi_ds.services.model_work import ModelWork
 from lexsi_ds.services.models import Models
+from lexsi_ds.services.node_export import NodeExports
 from lexsi_ds.services.people import People
 from lexsi_ds.services.reference import ReferenceTools
 from lexsi_ds.services.relations import Relations
@@ -168,6 +169,9 @@ class Application:
             self.store, self.runs, ChatRun(self.answering, self.catalog, self.artifacts, self.store), self.artifacts
         )
         self.lineage = Lineage(self.chats, self.artifacts, self.findings)
+        self.node_exports = NodeExports(
+            self.lineage, self.artifacts, self.catalog, self.sql, self.models, self.findings, self.pool, settings.home, self.audit
+        )
         self.board = Board(self.store, settings.home, self.catalog, self.sql, self.artifacts, self.chats)
         self.feedback = Feedback(self.store, self.chats)
         self._preferences = Preferences(self.store)
