@@ -24,7 +24,7 @@ CHOICES: dict[str, tuple[str, dict[Any, str]]] = {
     "thousands": ("Thousands mark", {None: "None", ",": "Comma", ".": "Point", " ": "Space", "'": "Apostrophe"}),
     "date_order": ("Order in dates", {None: "As found", "dmy": "Day first", "mdy": "Month first"}),
 }
-TYPES = ["text", "integer", "decimal", "date", "timestamp", "boolean"]
+TYPES = ["text", "integer", "decimal", "date", "timestamp", "time", "boolean"]
 SHOWN_NOTES = 6
 _ONE_WAY = {"missing": "Take as missing", "trim": "Trim the blanks"}
 """What a button says of a suggestion that leaves no choice."""

@@ -26,6 +26,7 @@ from lexsi_ds.data.forms import (
     TAILED,
     TRUTH,
     moment,
+    time_of_day,
 )
 from lexsi_ds.data.numbers import bare, loses_digits, overflows
 from lexsi_ds.data.raw_rows import quoted
@@ -183,6 +184,7 @@ def _count_parts() -> dict[str, str]:
     parts["point3"] = matches(r"[+-]?[1-9]\d{0,2}\.\d{3}")
     parts["alike"] = matches(r"-?[1-9]\d{1,2}[.,]\d{3}")
     parts["ymd2"] = matches(r"\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])")
+    parts["clock"] = count(f"CASE WHEN filled AND short THEN ({time_of_day('t')}) IS NOT NULL ELSE false END")
     for name in DATE_FORMS:
         parts[f"date:{name}"] = count(f"CASE WHEN filled AND dated THEN ({moment('t', name)}) IS NOT NULL ELSE false END")
     return parts

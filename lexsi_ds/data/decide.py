@@ -114,6 +114,8 @@ def _decide(raw: str, name: str, f: Forms, hints: Hints, habits: _Habits) -> Dec
         return Decision("VARCHAR", notes=(said,), suggestions=(choice,))
     if f.dates:
         return _date(raw, name, f, hints, habits)
+    if f.all("clock"):
+        return _clock(name, f)
     return Decision("VARCHAR", notes=why_text(name, f), nearly=_nearly(f))
 
 
@@ -130,6 +132,13 @@ def _eight_digits(name: str, f: Forms) -> tuple[Suggestion, ...]:
         return ()
     said = f"{name} may be dates written as year, month, day (20240131); the numbers were kept."
     return (Suggestion(kind="type", column=name, values=("date",), count=f.filled, said=said),)
+
+
+def _clock(name: str, f: Forms) -> Decision:
+    """Texts that are all times of day: suggested, as 03:25 may as well be three minutes."""
+    said = f"{name} may be times of day; the values were kept as text, as they may be durations."
+    choice = Suggestion(kind="type", column=name, values=("time",), count=f.filled, said=said)
+    return Decision("VARCHAR", notes=(said,), suggestions=(choice,))
 
 
 def _number(name: str, f: Forms, hints: Hints, habits: _Habits) -> Decision:
@@ -253,6 +262,6 @@ def _forced(raw: str, f: Forms, kind: str, hints: Hints, habits: _Habits) -> Dec
         names = ["eight", *names] if f.n["eight"] else names
         names.sort(key=lambda d: -f.n.get(f"date:{d}", 0))
         return Decision("TIMESTAMP", dates=tuple(names), date_order=order, forced=kind)
-    if kind == "boolean":
-        return Decision("BOOLEAN", forced=kind)
+    if kind in ("boolean", "time"):
+        return Decision(kind.upper(), forced=kind)
     return Decision("VARCHAR", forced="text")

@@ -33,6 +33,7 @@ TRUTH = "(?i)true|false"
 TRUE_WORDS = ("true", "t", "yes", "y", "1", "on", "ja", "j", "ano", "oui", "si", "sí", "tak")
 FALSE_WORDS = ("false", "f", "no", "n", "0", "off", "nein", "ne", "non", "nie")
 """What a column that a person calls a boolean may hold; by itself only true and false are taken for it."""
+TIME_OF_DAY = r"\d{1,2}:[0-5]\d(:[0-5]\d(\.\d{1,6})?)?( ?[AaPp]\.?[Mm]\.?)?"
 MINUS = "−–"
 """Signs that stand for a minus before a number."""
 _EXPONENT = r"([eE][+-]?\d{1,3})?"
@@ -152,6 +153,13 @@ def moment(text: str, name: str) -> str:
         listed = ", ".join(f"'{f}{clock}'" for f in form.formats for clock in _CLOCKS)
         made = f"try_strptime({spaced}, [{listed}])"
     return f"CASE WHEN {test} THEN {made} END"
+
+
+def time_of_day(text: str) -> str:
+    """SQL: a time when ``text`` is one of the 24 hours of a day, AM and PM allowed; else null."""
+    spaced = f"regexp_replace({text}, ' ?([AaPp])\\.?[Mm]\\.?$', ' \\1M')"
+    listed = ", ".join(f"'{clock.strip()}'" for clock in _CLOCKS if clock)
+    return f"CASE WHEN regexp_full_match({text}, '{TIME_OF_DAY}') THEN CAST(try_strptime({spaced}, [{listed}]) AS TIME) END"
 
 
 def from_number(text: str) -> str:

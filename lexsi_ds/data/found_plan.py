@@ -17,7 +17,7 @@ from lexsi_ds.data.plan import FILE_FIELDS, ColumnPlan, ColumnType, ReadPlan
 
 _TYPES: dict[str, ColumnType] = {
     "VARCHAR": "text", "BIGINT": "integer", "DOUBLE": "decimal", "DATE": "date", "TIMESTAMP": "timestamp",
-    "BOOLEAN": "boolean", "INTEGER": "integer", "SMALLINT": "integer", "FLOAT": "decimal", "HUGEINT": "integer",
+    "TIME": "time", "BOOLEAN": "boolean", "INTEGER": "integer", "SMALLINT": "integer", "FLOAT": "decimal", "HUGEINT": "integer",
 }  # fmt: skip
 
 

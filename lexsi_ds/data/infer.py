@@ -37,6 +37,7 @@ from lexsi_ds.data.forms import (
     TRUTH,
     from_number,
     moment,
+    time_of_day,
     truth,
 )
 from lexsi_ds.data.missing_codes import codes_seen
@@ -115,6 +116,8 @@ def _typed(column: TextColumn, d: Decision) -> Typed:
         expression = truth(text)
     elif d.type == "BOOLEAN":
         expression = f"CASE WHEN regexp_full_match({text}, '{TRUTH}') THEN try_cast({text} AS BOOLEAN) END"
+    elif d.type == "TIME":
+        expression = time_of_day(text)
     elif d.dates:
         made = [_moment(text, name) for name in d.dates]
         expression = made[0] if len(made) == 1 else f"coalesce({', '.join(made)})"

@@ -15,7 +15,7 @@ from pydantic import Field
 from lexsi_ds.data.handle import Value
 
 Format = Literal["text", "json", "excel", "parquet", "sqlite", "duckdb"]
-ColumnType = Literal["text", "integer", "decimal", "date", "timestamp", "boolean", "other"]
+ColumnType = Literal["text", "integer", "decimal", "date", "timestamp", "time", "boolean", "other"]
 
 _FORMAT_NAMES = {
     "json": "JSON", "excel": "Excel", "parquet": "Parquet", "sqlite": "SQLite", "duckdb": "DuckDB", "text": "text",

@@ -149,7 +149,7 @@ def _parts(column: Column, exact: bool, ends: bool) -> tuple[str, str, str, str,
     """Nulls, distinct; with ``ends`` the smallest and largest as text, and the latest day."""
     name = _quoted(column.name)
     distinct = f"count(DISTINCT {name})" if exact or column.type == "BOOLEAN" else f"approx_count_distinct({name})"
-    ordered = ends and column.family in ("number", "text", "date")
+    ordered = ends and (column.family in ("number", "text", "date") or column.type == "TIME")
     number = f" FILTER (WHERE isfinite({name}))" if column.type in _FLOATS else ""
     low = f"CAST(min({name}){number} AS VARCHAR)" if ordered else "NULL"
     high = f"CAST(max({name}){number} AS VARCHAR)" if ordered else "NULL"

@@ -50,7 +50,8 @@ def write_workbook(reader: pa.RecordBatchReader, out: Path, about: Sequence[tupl
     with xlsxwriter.Workbook(str(out), {**_OPTIONS, "tmpdir": str(out.parent)}) as book:
         bold = book.add_format({"bold": True})
         formats = {"date": book.add_format({"num_format": "yyyy-mm-dd"}),
-                   "moment": book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})}
+                   "moment": book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"}),
+                   "time": book.add_format({"num_format": "hh:mm:ss"})}
         sheet, second = book.add_worksheet("Result"), book.add_worksheet("About")
         sheet.freeze_panes(1, 0)
         for place, name in enumerate(names):
@@ -104,6 +105,9 @@ def _write(sheet: Worksheet, row: int, place: int, value: Any, formats: dict[str
             sheet.write_datetime(row, place, value, formats["moment"])
         case date() if not isinstance(value, datetime) and value >= _FIRST_DAY:
             sheet.write_datetime(row, place, datetime.combine(value, time()), formats["date"])
+        case time() if value.tzinfo is None and not value.microsecond:
+            seconds = (value.hour * 60 + value.minute) * 60 + value.second
+            sheet.write_number(row, place, seconds / 86_400, formats["time"])
         case str():
             sheet.write_string(row, place, _fitting(value, name, row))
         case _:
