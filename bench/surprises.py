@@ -5,25 +5,31 @@
 Every family draws ten columns of eight levels with main effects of their own. Recall is the share of planted cells that are
 found; the false discovery rate is the mean over data sets of the share of discoveries that are not true, with its 95%
 interval; "any" is the share of data sets with a false one. Seeds from 0 were used while building; figures are of seeds from
-100,000. ``--scale`` times five million rows. ``--reliability`` prints how often surprises of a confidence are true.
+100,000. ``--scale`` times five million rows. ``--pool`` keeps what was listed, ``--write`` makes the reliability table of it.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 import numpy as np
 import pandas as pd
+import yaml
 
 from lexsi_ds.data.handle import Column
 from lexsi_ds.insights.coding import Coded
 from lexsi_ds.insights.dimensions import dimensions
 from lexsi_ds.insights.effects import family as cells_of
 from lexsi_ds.insights.hypotheses import Scene
+from lexsi_ds.insights.reliability import Reliability
 from lexsi_ds.insights.search import search
 from lexsi_ds.insights.surprise import Measure, Surprise
 
@@ -42,6 +48,15 @@ class World:
     planted: set[frozenset[tuple[int, int]]] = field(default_factory=set)
     uneven: bool = False
     """Whether the noise's size goes with the first column, so that rows far off are concentrated there in truth."""
+
+
+class Judged(NamedTuple):
+    """Something that was listed, and whether it is true."""
+
+    family: str
+    effect: float
+    sure: float
+    true: bool
 
 
 def draw(name: str, seed: int, rows: int, effect: float) -> World:
@@ -95,6 +110,7 @@ _NOISE: dict[str, Callable[[np.random.Generator, np.ndarray], np.ndarray]] = {
 }
 FAMILIES = ("null", "null_heavy", "null_correlated", "null_uneven", "planted", "heavy", "correlated", "uneven", "missing",
             "clustered")
+TABLE = Path(__file__).resolve().parent.parent / "lexsi_ds" / "insights" / "reliability.yaml"
 OUT_OF_REACH = {"clustered": "rows of a cluster share their noise; the page says so where an identifier repeats"}
 
 
@@ -154,17 +170,17 @@ def uncorrected(con: duckdb.DuckDBPyConnection, columns: list[Column], world: Wo
     return len(hits), sum(k in world.planted for k in keys)
 
 
-def measure(name: str, seeds: int, rows: int, effect: float, pool: list[tuple[float, bool]]) -> str:
-    """One line of the table; the confidences of what was found go to ``pool``."""
+def measure(name: str, seeds: int, rows: int, effect: float, pool: list[Judged]) -> str:
+    """One line of the table; how sure each of what was found is, and whether it is true, go to ``pool``."""
     shares, any_false, recall, seconds, naive, count = [], 0, [], [], [], 0
     for seed in range(seeds):
         world = draw(name, seed, rows, effect)
         con, columns = load(world)
         started = time.perf_counter()
-        found = search(con, "data", columns, [_Y], rows).surprises
+        found = search(con, "data", columns, [_Y], rows, reliability=Reliability()).surprises
         seconds.append(time.perf_counter() - started)
         right = [true(world, s) for s in found]
-        pool += [(s.confidence, its) for s, its in zip(found, right, strict=True)]
+        pool += [Judged(name, effect, s.confidence, its) for s, its in zip(found, right, strict=True)]
         shares.append(1 - sum(right) / len(right) if right else 0.0)
         any_false += sum(right) < len(right)
         count += len(right)
@@ -180,6 +196,36 @@ def measure(name: str, seeds: int, rows: int, effect: float, pool: list[tuple[fl
     seen = f"{np.mean(recall):.3f}" if recall else "-"
     return (f"| {name} | {effect if recall else 0:.2f} | {seen} | {np.mean(shares):.3f} ± {wide:.3f} | {any_false / seeds:.3f} | "
             f"{count / seeds:.1f} | {np.mean(naive):.3f} | {np.median(seconds):.2f} |")
+
+
+STEPS = (0.0, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 0.9995, 0.9999)
+_FEWEST = 30
+
+
+def reliability(pool: list[Judged]) -> list[dict[str, float]]:
+    """Steps of at least thirty surprises whose share of true ones does not fall: neighbours that would are taken together."""
+    inside = [j for j in pool if j.family not in OUT_OF_REACH]
+    bounds = [*STEPS, 2.0]
+    steps: list[list[float]] = []
+    for low, high in pairwise(bounds):
+        mine = [j.true for j in inside if low <= j.sure < high]
+        steps.append([low, len(mine), sum(mine)])
+        while len(steps) > 1 and (steps[-2][1] < _FEWEST or steps[-1][1] < _FEWEST or _share(steps[-2]) > _share(steps[-1])):
+            if steps[-1][1] < _FEWEST and steps[-2][1] >= _FEWEST and high < 2:
+                break
+            last = steps.pop()
+            steps[-1] = [steps[-1][0], steps[-1][1] + last[1], steps[-1][2] + last[2]]
+    return [{"least": low, "listed": int(n), "true": int(right)} for low, n, right in steps if n]
+
+
+def _share(step: list[float]) -> float:
+    return step[2] / step[1] if step[1] else 0.0
+
+
+def write_reliability(pool: list[Judged], seeds: int) -> None:
+    """The table that confidences on screen are read from."""
+    head = f"# Written by bench.surprises, {seeds} seeds of each family in reach: how sure a search was, how many were true.\n"
+    TABLE.write_text(head + yaml.safe_dump({"steps": reliability(pool)}, sort_keys=False), encoding="utf-8")
 
 
 def scale(rows: int) -> str:
@@ -200,20 +246,27 @@ def main() -> None:
     parser.add_argument("--family", action="append", choices=FAMILIES)
     parser.add_argument("--effect", type=float, action="append")
     parser.add_argument("--scale", type=int, default=0, help="rows of one search to time, instead of the tables")
+    parser.add_argument("--pool", type=Path, help="a file for what was listed: family, effect, how sure, whether true")
+    parser.add_argument("--write", action="store_true", help="write the reliability table from --pool, and measure nothing")
     given = parser.parse_args()
+    if given.write:
+        write_reliability([Judged(*json.loads(line)) for line in given.pool.read_text().splitlines()], given.seeds)
+        return
     if given.scale:
         print(scale(given.scale))
         return
-    pool: list[tuple[float, bool]] = []
+    pool: list[Judged] = []
     print("| family | effect | recall | false discovery rate | any false | found | same without correction | s |")
     print("|---|---|---|---|---|---|---|---|")
     for name in given.family or FAMILIES:
         nothing = name.startswith("null") or name == "clustered"
         for effect in (0.0,) if nothing else given.effect or (0.12, 0.2):
             print(measure(name, given.seeds, given.rows, effect, pool), flush=True)
+    if given.pool:
+        given.pool.write_text("".join(json.dumps(list(judged)) + "\n" for judged in pool))
     print("\n| confidence | surprises | true |\n|---|---|---|")
     for low, high in ((0, 0.5), (0.5, 0.8), (0.8, 0.95), (0.95, 0.99), (0.99, 1.01)):
-        inside = [right for sure, right in pool if low <= sure < high]
+        inside = [j.true for j in pool if j.family not in OUT_OF_REACH and low <= j.sure < high]
         print(f"| {low:.2f} to {min(high, 1):.2f} | {len(inside)} | {np.mean(inside) if inside else float('nan'):.3f} |")
     for name, why in OUT_OF_REACH.items():
         print(f"\nOut of reach: {name} ({why}).")

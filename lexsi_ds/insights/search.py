@@ -22,6 +22,7 @@ from lexsi_ds.insights.coding import Coded, Numbers, PairTable
 from lexsi_ds.insights.dimensions import Dimension, dimensions
 from lexsi_ds.insights.hypotheses import Scene, Tested
 from lexsi_ds.insights.multiple import LEVEL, confidence, null_share, q_values
+from lexsi_ds.insights.reliability import Reliability, measured
 from lexsi_ds.insights.surprise import Measure, Search
 from lexsi_ds.insights.wording import said
 
@@ -34,8 +35,10 @@ Progress = Callable[[int, int, str], None]
 def search(
     con: duckdb.DuckDBPyConnection, source: str, columns: Sequence[Column], measures: Sequence[Measure], rows: int,
     *, progress: Progress = lambda done, total, text: None, level: float = LEVEL, max_dimensions: int = MAX_DIMENSIONS,
+    reliability: Reliability | None = None,
 ) -> Search:
-    """Find what is surprising about ``measures`` in the relation ``source`` (``rows`` rows)."""
+    """Find what is surprising about ``measures`` in the relation ``source`` (``rows`` rows). A confidence is what the
+    ``reliability`` table measured; the shipped one unless another is given."""
     started = time.perf_counter()
     own = measures[0].column if len(measures) == 1 else None
     dims, notes = dimensions(con, source, [c for c in columns if c.name != own], rows, max_dimensions)
@@ -82,8 +85,10 @@ def search(
             scene = Scene(coded, dims, measure, number, smallest, coded.take(number))
             found += [(scene, t) for t in _confirmed(scene, mine, cut, tables)]
     ranked = sorted(found, key=lambda f: (-confidence(f[1].p, nulls), -_weight(f[0], f[1])))[:_MOST]
+    table = reliability or measured()
     told = tuple(
-        said(scene.measure, dims, t, q=float(q_of[_name(t)]), confidence=confidence(t.p, nulls)) for scene, t in ranked
+        said(scene.measure, dims, t, q=float(q_of[_name(t)]), confidence=table.of(confidence(t.p, nulls)))
+        for scene, t in ranked
     )
     if len(found) > _MOST:
         notes.append(f"{len(found)} were found; the {_MOST} surest are listed.")

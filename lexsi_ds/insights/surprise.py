@@ -52,8 +52,8 @@ class Surprise(Value):
     p: float
     q: float
     confidence: float
-    """One minus the local false discovery rate: an upper bound by Sellke, Bayarri and Berger (2001), with Storey's share of
-    true nulls. Never ``1 - q``."""
+    """How often surprises with this bound on the local false discovery rate (Sellke, Bayarri and Berger 2001, with Storey's
+    share of true nulls) were true on data of known truth. Never ``1 - q``."""
     sentence: str
     sql: str
     """A query over ``dataset`` that gives the figures again."""
