@@ -23,10 +23,12 @@ from typing import IO, Any
 
 from lexsi_ds import model_commands, server_commands
 from lexsi_ds.agent import events as ev
+from lexsi_ds.agent.context import SessionContext
 from lexsi_ds.agent.given import AnyGiven, given_of
 from lexsi_ds.agent.report import refused, report
 from lexsi_ds.agent.results import MemorySink
 from lexsi_ds.application import Application, get_application
+from lexsi_ds.asking_back import Answers, how_to_answer, show
 from lexsi_ds.data.handle import DatasetHandle
 from lexsi_ds.errors import BadInput, LexsiError, Stopped
 from lexsi_ds.ids import new_id
@@ -94,6 +96,10 @@ def _parser() -> argparse.ArgumentParser:
     ask.add_argument("--context", help="hints about the data: a text, or a file that holds one")
     ask.add_argument("--max-rows", type=int, default=1000, help="most rows of the result in the output (default: 1000)")
     ask.add_argument("--json", action="store_true", help="print one JSON object")
+    ask.add_argument(
+        "--answer", action="append", default=[], metavar="TEXT",
+        help="answer what is asked back: an option's number or a text; again for a further question back",
+    )
     stop = ask.add_mutually_exclusive_group()
     stop.add_argument("--review", action="store_true", help="of a prediction: show the task and stop before it trains")
     stop.add_argument("--approve", action="store_true", help="of a prediction: train the task as stated, even a doubtful one")
@@ -119,20 +125,38 @@ def _log_level(app: Application, args: argparse.Namespace) -> str:
 def _ask(args: argparse.Namespace, app: Application, out: IO[str], cancel: Cancel) -> int:
     if (args.question is None) == (args.file is None):
         raise BadInput("Give a question, or --file with one a line.", where="ask")
-    if args.file is not None and args.task is not None:
-        raise BadInput("--task goes with one question, not with --file.", where="ask")
+    if args.file is not None and (args.task is not None or args.answer):
+        raise BadInput("--task and --answer go with one question, not with --file.", where="ask")
     if args.max_rows < 0:
         raise BadInput("--max-rows must not be negative.", where="ask")
     handle = _handle(args.dataset, app, cancel)
     if args.file is not None:
         return _ask_file(args, app, handle, out, cancel)
-    body = _answer(args, args.question, _context(args.context), handle, app, cancel, live=not args.json)
+    body = _asked(args, handle, app, out, cancel)
     if args.json:
         print(json.dumps(body, ensure_ascii=False), file=out)
     else:
         _tell(body, out)
         _tell_task(body, args, out)
     return EXIT[body["state"]]
+
+
+def _asked(args: argparse.Namespace, handle: DatasetHandle, app: Application, out: IO[str], cancel: Cancel) -> dict[str, Any]:
+    """The answer; what is asked back on the way is answered by ``--answer`` or by the person at the terminal."""
+    session, question = SessionContext(), args.question
+    answers = Answers(args.answer, person=not args.json)
+    while True:
+        body = _answer(args, question, _context(args.context), handle, app, cancel, live=not args.json, session=session)
+        if body["state"] != "needs_clarification" or body["options"] is None:
+            return body
+        if not args.json:
+            print(body["answer"], file=out)
+            show(body["options"], out)
+        if (said := answers.next(body["options"])) is None:
+            if not args.json:
+                how_to_answer(args.question, args.dataset, answers.used, out)
+            return body
+        question = said
 
 
 def _ask_file(args: argparse.Namespace, app: Application, handle: DatasetHandle, out: IO[str], cancel: Cancel) -> int:
@@ -174,11 +198,12 @@ def _answer(
     cancel: Cancel,
     *,
     live: bool,
+    session: SessionContext | None = None,
 ) -> dict[str, Any]:
     run_id = new_id("run")
     with tempfile.TemporaryDirectory(prefix="lexsi-", dir=app.pool.scratch) as folder:
         ctx = app.answering.context(
-            handle, run_id, Path(folder), cancel=cancel, hints=hints, given=_task_file(args.task),
+            handle, run_id, Path(folder), session=session, cancel=cancel, hints=hints, given=_task_file(args.task),
             review="always" if args.review else "never" if args.approve else None,
         )  # fmt: skip
         events: list[ev.Event] = []
@@ -230,11 +255,13 @@ def _tell_task(body: dict[str, Any], args: argparse.Namespace, out: IO[str]) -> 
 
 
 def _tell(body: dict[str, Any], out: IO[str]) -> None:
-    """The answer for a person's eyes."""
+    """The answer for a person's eyes; a question back was shown already."""
+    if body["options"] is not None:
+        return
     if body["reading"]:
         print(f"Read as: {body['reading']}", file=out)
     print(body["answer"] or f"No answer ({body['state']}).", file=out)
-    for title, items in (("Note", body["caveats"]), ("You could ask", body["options"] or body["suggestions"])):
+    for title, items in (("Note", body["caveats"]), ("You could ask", body["suggestions"])):
         for item in items or ():
             print(f"{title}: {item}", file=out)
     result = body["result"]
