@@ -6,6 +6,7 @@ Every number printed here comes from a value that is also in the run's facts; th
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from typing import Any
 
@@ -18,6 +19,7 @@ from lexsi_ds.models.task import TaskKind, TaskSpec
 from lexsi_ds.text_to_sql.reading import Analytic
 
 _SHOWN_GROUPS = 6
+_NAMES_THINGS = re.compile(r"(^|_)(id|code|key|no|nr|number|zip|postcode|year)$", re.IGNORECASE)
 
 
 def number(value: Any) -> str:
@@ -69,7 +71,12 @@ def _one_row(row: dict[str, Any], reading: Analytic | None, label: str) -> str:
     value = reading.value_column if reading else None
     if value is not None and value in row:
         return f"{label}: {_with_unit(row[value], reading)}{_count(row, reading)}."
-    return "; ".join(f"{name.replace('_', ' ')}: {number(item)}" for name, item in row.items()) + "."
+    return "; ".join(f"{name.replace('_', ' ')}: {_named(name, item)}" for name, item in row.items()) + "."
+
+
+def _named(column: str, value: Any) -> str:
+    """A value beside the name of its column; an id, a code or a year is a name and takes no thousands marks."""
+    return str(value) if isinstance(value, int) and _NAMES_THINGS.search(column) else number(value)
 
 
 def _with_unit(value: Any, reading: Analytic | None) -> str:

@@ -45,6 +45,17 @@ def function_of(r: Resolver) -> MeasureAsk:
     return MeasureAsk(fn, item, cue="")
 
 
+def named_average(r: Resolver) -> MeasureAsk | None:
+    """"average salary in Prague", where the column itself is called so: the average of the rows that are meant."""
+    item = r.draft.columns[0] if len(r.draft.columns) == 1 else None
+    columns = [r.names.column(s.table, s.column) for s in item.of("column")] if item is not None else []
+    if item is None or not columns or any(c.role != "measure" or not c.label.startswith("average ") for c in columns):
+        return None
+    r.draft.columns.remove(item)
+    r.scope.said.append(f"the mean of the {columns[0].label} of each {r.model.table(columns[0].table).label}, as its column has it")
+    return MeasureAsk("average", item, cue="")
+
+
 def _ask(item: Item, *, summed: bool) -> Ambiguous:
     firsts = ("total", "average") if summed else ("average", "maximum", "total")
     return Ambiguous(item, tuple(f"{f} {item.text}" for f in firsts), f"{item.text} of a group can be told in several ways")

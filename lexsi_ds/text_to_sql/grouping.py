@@ -134,7 +134,8 @@ def _entity_dimensions(r: Resolver, item: Item, of: Item | None) -> list[Dimensi
     columns = [r.names.column(table.name, n) for n in shown]
     unique = len(columns) == 1 and columns[0].distinct == table.rows
     wanted = columns if unique or not table.key else [r.names.column(table.name, table.key), *columns]
-    if not wanted or (table.name == r.base and r.draft.ratio is None):
+    figures = r.draft.ratio is not None or bool(r.draft.columns) or any(m.target is not None for m in r.draft.measures)
+    if not wanted or (table.name == r.base and not figures):  # "loans by loan" counts to one; "amount by loan" is a list
         raise NotUnderstood((item.text,), f"there is nothing to tell one {table.label} from another")
     r.note(item.text, " and ".join(f"{table.name}.{c.name}" for c in wanted))
     made = []

@@ -67,6 +67,8 @@ def settle_measures(r: Resolver, dimensions: list[Dimension], hits: list[Predica
     if not made and not dimensions and draft.columns and ordering.finds_rows(r):
         return []
     if not made and not plain_list and not draft.order and draft.columns and not dimensions:
+        made += measures_of(r, named) if (named := bare.named_average(r)) is not None else []
+    if not made and not plain_list and not draft.order and draft.columns and not dimensions:
         raise NotUnderstood(
             tuple(i.text for i in draft.columns), "it does not say what to do with it: total, average, highest"
         )

@@ -30,9 +30,9 @@ def slug(text: str) -> str:
 
 
 def measure_label(fn: Fn, label: str) -> str:
-    """``total loan amount``; a label that already says so stays as it is."""
+    """``total loan amount``; a label that already says so, such as "average salary", stays as it is."""
     word = _FUNCTION_WORDS.get(fn, fn)
-    return label if fn == "sum" and (label == "total" or label.startswith("total ")) else f"{word} {label}"
+    return label if fn in ("sum", "average") and (label == word or label.startswith(f"{word} ")) else f"{word} {label}"
 
 
 def reading_of(query: Logical, model: SemanticModel, said: list[str]) -> str:
