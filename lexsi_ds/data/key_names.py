@@ -20,7 +20,7 @@ _ROLES = {
 _STAFF = {"employee", "staff", "user", "worker", "person", "people", "agent", "member", "personnel"}
 _SHORTEST_STEM = 3
 
-OWN_NAME, ROLE_NAME = 1.0, 0.9
+OWN_NAME, ROLE_NAME, SAME_WORD = 1.0, 0.9, 0.75
 
 
 def looks_like_key(column: str) -> bool:
@@ -56,6 +56,14 @@ def name_score(child: str, column: str, parent: str, key: str) -> float:
     if keyed and len(_joined(core)) >= _SHORTEST_STEM and _joined(noun).startswith(_joined(core)):
         return 0.75
     return 0.0
+
+
+def shared_name(column: str, key: str) -> float:
+    """How well one name in two tables says that they share what it names, as ``iata_code`` does: 1, less for a name that is none
+    of a key, and 0 for different names and for ones that say nothing, as ``id`` and ``code``."""
+    if _words(column) != _words(key) or not _core(column):
+        return 0.0
+    return OWN_NAME if looks_like_key(column) else SAME_WORD
 
 
 def _ends(core: tuple[str, ...], noun: tuple[str, ...]) -> bool:

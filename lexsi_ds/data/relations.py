@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
 from lexsi_ds.data.handle import Column, Table
-from lexsi_ds.data.key_names import OWN_NAME, looks_like_key, name_score, names_own_row
+from lexsi_ds.data.key_names import OWN_NAME, looks_like_key, name_score, names_own_row, shared_name
 from lexsi_ds.data.profile import EXACT_ROWS
 from lexsi_ds.data.relation_values import Declared, Key, Relation
 from lexsi_ds.data.statistics import Query
@@ -156,7 +156,9 @@ def _declared(table: Table, said: Declared, named: Mapping[str, Table]) -> Itera
 def _proposed(tables: Sequence[Table], keys: Sequence[Key]) -> list[Relation]:
     single = {key.table: key.columns[0] for key in keys if len(key.columns) == 1}
     near = [table for table in tables if not _too_far(table)]
-    parents = [(p, c) for p in near for c in p.columns if c.name == single.get(p.name) or _is_code(p, c)]
+    parents = [
+        (p, c) for p in near for c in p.columns if c.name == single.get(p.name) or _is_code(p, c) or _is_other_key(p, c)
+    ]
     found = []
     for child in tables:
         for column in child.columns:
@@ -166,7 +168,10 @@ def _proposed(tables: Sequence[Table], keys: Sequence[Key]) -> list[Relation]:
             for parent, key in parents:
                 if (parent.name, key.name) == (child.name, column.name) or not _comparable(column, key):
                     continue
-                score = name_score(child.name, column.name, parent.name, key.name) if key.name == single.get(parent.name) else 0.0
+                if key.name == single.get(parent.name):
+                    score = name_score(child.name, column.name, parent.name, key.name)
+                else:
+                    score = _shared(column, key) if parent.name != child.name else 0.0
                 if _worth_trying(score, column, key, parent.name == child.name):
                     found.append(Relation(child=child.name, child_column=column.name, parent=parent.name,
                                           parent_column=key.name, name_score=score))
@@ -177,6 +182,19 @@ def _is_code(table: Table, column: Column) -> bool:
     """A text that tells rows apart without being the chosen key: an airport's code."""
     return (column.family == "text" and not column.masked and not column.nulls and table.rows >= _CODES_LEAST
             and column.distinct == table.rows)
+
+
+def _is_other_key(table: Table, column: Column) -> bool:
+    """A column called like a key that tells rows apart without being the chosen one: ``iata_code`` beside ``id``."""
+    return table.rows > 1 and looks_like_key(column.name) and _may_be_key(table, column)
+
+
+def _shared(column: Column, key: Column) -> float:
+    """What one name in both tables says; of a name that is none of a key only where the values are many texts."""
+    score = shared_name(column.name, key.name)
+    if score < OWN_NAME and (column.family != "text" or column.masked or column.distinct < _CODES_LEAST):
+        return 0.0
+    return score
 
 
 def _comparable(column: Column, key: Column) -> bool:

@@ -184,3 +184,20 @@ def test_a_diagram_holds_no_markup_of_the_data() -> None:
         "    }", "    x_y_2 {", "    }", "    t_1 {", "        DECIMAL_9_2 b_id_b PK", "    }",
         f'    {name} }}o--|| x_y : "cust id z"', f'    {name} }}o..|| x_y_2 : "cust id z"',
     ]  # fmt: skip
+
+
+def test_a_code_that_two_tables_share_links_them_where_it_is_unique(app: Application, importing: Importing) -> None:
+    codes = [f"{chr(65 + i % 26)}{chr(65 + i // 26)}X" for i in range(30)]
+    handle = importing({
+        "airports": "id,iata_code,town,gate\n" + "".join(f"{i + 900},{c},Town {c},{i % 4}\n" for i, c in enumerate(codes)),
+        "flights": "flight_id,iata_code,town,plant_no\n"
+        + "".join(f"{i + 1},{codes[i % 28]},Town {codes[i % 29]},{i % 12 + 40}\n" for i in range(300)),
+        "plants": "id,plant_no,note,code\n" + "".join(f"{i + 1},{i + 35},n{i % 5},k{i}\n" for i in range(20)),
+        "parts": "id,code,gate\n" + "".join(f"{i + 1},k{i % 20},{i % 4}\n" for i in range(60)),
+    }, "airline")  # fmt: skip
+    found = app.relations.of(ADA, handle.source_id)
+    assert {r.ends for r in found.relations if r.usable} == {
+        ("flights", "iata_code", "airports", "iata_code"), ("flights", "town", "airports", "town"),
+        ("flights", "plant_no", "plants", "plant_no"),
+    }, "a name that says nothing, as code, only suggests; gate repeats in both"  # fmt: skip
+    assert ("parts", "code", "plants", "code") in {r.ends for r in found.relations if r.state == "suggested"}
