@@ -99,6 +99,9 @@ class TaskSpec(Value):
     """Rows that are scored: "running loans (status C or D)"."""
     context_sql: str
     predict_sql: str
+    guarded_sql: str = ""
+    """The rows that train with their protected columns alone, by ``entity_column``: read by the training and by nothing else,
+    so that groups can be compared and no preview or narrative ever holds them. Empty: there are none."""
     features: tuple[FeatureDef, ...]
     left_out: tuple[LeftOut, ...] = ()
     display_columns: tuple[str, ...] = ()

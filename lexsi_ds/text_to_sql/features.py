@@ -24,10 +24,21 @@ def own_features(scene: Scene, plan: Plan, filled: dict[str, Filled]) -> None:
         reason = own_reason(scene, column, filled.get(column.name))
         if reason is not None:
             plan.leave_out(column, *reason[:2], approvable=reason[2])
+            _guard(scene, plan, column, reason[0], ROWS, ())
             continue
         value = scene.names.read(ROWS, column.table, column.name)
         expression = scene.names.read(column.table, column.table, column.name)
         plan.features.append(_feature(scene, column, column.name, column.label, value, expression))
+
+
+def _guard(scene: Scene, plan: Plan, column: ColumnModel, reason: str, alias: str, joins: tuple[str, ...]) -> None:
+    """Keep a protected column for the comparison of groups; of two with one name the nearest. Not a date: its days are no
+    groups."""
+    known = {name.casefold() for name in plan.guarded}
+    if reason != "protected" or column.role == "time" or column.masked or column.name.casefold() in known:
+        return
+    plan.guarded[column.name] = f"{scene.names.read(alias, column.table, column.name)} AS {ident(column.name)}"
+    plan.guarded_joins += [j for j in joins if j not in plan.guarded_joins]
 
 
 def _age(scene: Scene, column: ColumnModel) -> Selected:
@@ -123,6 +134,7 @@ def ancestor_features(scene: Scene, plan: Plan, ancestor: Ancestor, late: int) -
         reason = general or (None if dated else undated(scene, table, column)) or shape_or_date(scene, table, column)
         if reason is not None:
             plan.leave_out(column, *reason[:2], approvable=reason[2])
+            _guard(scene, plan, column, reason[0], ancestor.alias, ancestor.joins)
             continue
         plan.features.append(_ancestor_feature(scene, ancestor, column, late if dated else 0))
         added = True

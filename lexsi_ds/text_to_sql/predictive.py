@@ -20,7 +20,7 @@ from lexsi_ds.text_to_sql.task_outcome import outcome_of
 from lexsi_ds.text_to_sql.task_review import doubts, edits
 from lexsi_ds.text_to_sql.task_rows import scene_of
 from lexsi_ds.text_to_sql.task_scene import CUTOFF, Plan, Scene
-from lexsi_ds.text_to_sql.task_sql import task_sql
+from lexsi_ds.text_to_sql.task_sql import guarded_sql, task_sql
 from lexsi_ds.text_to_sql.task_words import apart_of, display_of, group_of, narrowed, notes_of, reading_of, statement_of
 
 
@@ -124,6 +124,7 @@ def _task(
         unknown_meaning=narrowed(outcome.unknown_meaning, only_text),
         context_sql=task_sql(scene, plan, display, outcome.known, with_target=True),
         predict_sql=task_sql(scene, plan, display, unknown, with_target=False),
+        guarded_sql=guarded_sql(scene, plan, outcome.known),
         features=tuple(s.feature for s in plan.features),
         left_out=tuple(plan.left_out),
         display_columns=display,

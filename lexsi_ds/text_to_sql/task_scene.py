@@ -35,6 +35,10 @@ class Plan:
     joins: list[str] = field(default_factory=list)
     """LEFT JOIN lines of the final SELECT."""
     ctes: list[str] = field(default_factory=list)
+    guarded: dict[str, str] = field(default_factory=dict)
+    """Protected columns of the rows that train, by name, as the query beside the task selects them."""
+    guarded_joins: list[str] = field(default_factory=list)
+    """LEFT JOIN lines of that query."""
     notes: list[str] = field(default_factory=list)
 
     def leave_out(self, column: ColumnModel, reason: LeftOutReason, detail: str, *, approvable: bool = False) -> None:

@@ -57,6 +57,16 @@ def task_sql(
     return f"WITH {ctes}\nSELECT\n  " + ",\n  ".join(chosen) + f"\nFROM {ROWS}{joins}\nORDER BY {key}"
 
 
+def guarded_sql(scene: Scene, plan: Plan, conditions: tuple[Condition, ...]) -> str:
+    """The rows that train with their protected columns alone; empty where they have none."""
+    if not plan.guarded:
+        return ""
+    key = f"{ROWS}.{ident(scene.key)}"
+    ctes = ",\n".join([rows_cte(scene, conditions, score=False), *plan.ctes])
+    joins = "".join(f"\n{j}" for j in plan.guarded_joins)
+    return f"WITH {ctes}\nSELECT\n  " + ",\n  ".join([key, *plan.guarded.values()]) + f"\nFROM {ROWS}{joins}\nORDER BY {key}"
+
+
 def row_test(names: Names, alias: str, condition: Condition) -> str:
     """A condition as SQL; what is missing is judged by the column's true type, so that a blank is no figure."""
     if condition.op not in ("is null", "is not null") or not names.model.column(condition.table, condition.column):

@@ -44,6 +44,9 @@ def test_both_frames_carry_exactly_key_features_and_display(bank: Asked) -> None
     assert set(bank.source.query(task.predict_sql).columns) == expected
     assert set(bank.source.query(task.context_sql).columns) == {*expected, "y_default"}
     assert task.display_columns == ("status", "date", "amount")
+    guarded = bank.source.query(task.guarded_sql)
+    assert list(guarded.columns) == [task.entity_column, "gender"], "apart: no preview or narrative is about them"
+    assert len(guarded) == len(bank.source.query(task.context_sql)) and guarded["gender"].notna().all()
 
 
 def test_status_sex_and_age_are_never_features(bank: Asked) -> None:

@@ -58,7 +58,7 @@ def _run(args: TrainTabularModelArgs, ctx: AgentContext) -> ToolResult:
     task, frame = _task(args, ctx, frame)
     entity = task.entity_column
     ref, card = ctx.engine.train(
-        frame,
+        _with_protected(frame, task, ctx),
         task,
         model_type=args.model_type,
         handle=ctx.dataset,
@@ -101,6 +101,15 @@ def _task(args: TrainTabularModelArgs, ctx: AgentContext, frame: pd.DataFrame) -
     )  # fmt: skip
     found = task_of_frame(frame, wanted, _marks(ctx))
     return found.task, found.frame
+
+
+def _with_protected(frame: pd.DataFrame, task: TaskSpec, ctx: AgentContext) -> pd.DataFrame:
+    """The rows with their protected columns, for the comparison of groups by a local model; the cached rows stay without."""
+    if not task.guarded_sql or getattr(ctx.engine, "name", "local") == "lexsi":
+        return frame
+    beside = ctx.query(task.guarded_sql).drop_duplicates(task.entity_column)
+    new = [task.entity_column, *(c for c in beside.columns if c not in frame.columns)]
+    return frame.merge(beside[new], on=task.entity_column, how="left", validate="many_to_one")
 
 
 def _for_platform(args: TrainTabularModelArgs, ctx: AgentContext) -> dict[str, Any]:
