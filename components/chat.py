@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from components import answer, asking, builder, figures, help_panel, ledger, problems, scroll, session
+from components import answer, asking, builder, figures, help_panel, ledger, made, problems, scroll, session
 from components.asking import CONVERSATION, open_conversation
 from components.safe import plain
 from components.timeline import LiveTurn, replay
@@ -175,6 +175,7 @@ def thread(
         with st.chat_message("assistant", avatar=":material/insights:"), problems.guarded("This turn"):
             replay(view, lambda artifact_id: app.chats.artifact(actor, artifact_id))
             ledger.what_the_model_saw(app, actor, view)
+            made.how(app, actor, view)
             age = len(turns) - i
             source_id = turn.source_id or handle.source_id
             view.given, view.view = turn.given, turn.view
