@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from components import figures, model_charts, session, tables
-from components.cards import draw_chart, mode
+from components import chart_menu, figures, model_charts, session, tables
+from components.cards import mode
 from components.charts import HEIGHT
 from components.explain_work import view
 from components.problems import careful
@@ -19,31 +19,36 @@ from components.registry import page
 from components.safe import plain
 from lexsi_ds.application import Application
 from lexsi_ds.explain.results_decision import ConfusionAt, ThresholdView
-from lexsi_ds.models.card import Interval, ModelCard
-from lexsi_ds.services import model_curves
+from lexsi_ds.models.card import ModelCard
+from lexsi_ds.models.metrics import wilson
 from lexsi_ds.services.access import Actor
+from lexsi_ds.services.model_counts import DecisionCounts, Outcome, decision_counts
 from lexsi_ds.services.model_entry import Entry, SavedThreshold
 
 _WAYS = {"cost": "By cost", "rate": "By share", "value": "By value"}
 _WHOLE = HEIGHT + 430
+_RATIOS = (0.05, 0.1, 0.2, 0.33, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 50.0, 100.0)
+"""What a miss can be worth in false alarms, on the slider; any other ratio follows from the two fields."""
 
 
 def draw(app: Application, actor: Actor, card: ModelCard, entry: Entry | None) -> None:
-    """The whole tab of a yes/no model."""
+    """The whole tab of a yes/no model: what follows from counts at once, then what a worker looks at."""
+    work = partial(decision_counts, app.models, actor, card.id)
+    counts = view(app, actor, (card.id, "decision-counts"), "The held-out rows", work, height=_WHOLE, patience=1.0)
+    if counts is None:
+        return
     way, asked = _controls(card, entry)
-    costs = asked["costs"]
-    chosen: float | None = asked.get("value")
+    costs, chosen = asked["costs"], asked.get("value")
     if way == "rate":
-        work = partial(model_curves.threshold_for_rate, app.models, actor, card.id, asked["rate"])
-        key = (card.id, "threshold-rate", asked["rate"])
-        chosen = view(app, actor, key, "The threshold", work, height=_WHOLE, patience=1.0)
-        if chosen is None:
-            return
+        chosen = counts.for_rate(asked["rate"])
+    best = counts.cheapest(*costs)
+    at = counts.at(best if chosen is None else chosen, costs)
+    _figures(counts, at, best, costs)
     work = partial(_threshold, app, actor, card.id, costs, chosen)
-    found = view(app, actor, (card.id, "threshold", *costs, chosen), "Costs along the threshold", work, height=_WHOLE, patience=1.5)
+    found = view(app, actor, (card.id, "threshold", *costs, chosen), "How sure the threshold is", work, height=_WHOLE)
     if found is None:
         return
-    _figures(card, found)
+    _sure(card, found)
     _charts(card, found, entry)
     _confusion_and_flagged(card, found)
     _saving(app, actor, card, entry, found, way, asked)
@@ -60,46 +65,77 @@ def _controls(card: ModelCard, entry: Entry | None) -> tuple[str, dict[str, Any]
     saved = entry.threshold if entry is not None else None
     start: Any = saved or card.threshold
     key = partial(session.wkey, "decision", card.id)
+    for name, begins in (("alarm", start.cost_false_positive or 1.0), ("miss", start.cost_false_negative or 5.0)):
+        if session.read(key(name)) is None:
+            session.put(key(name), float(begins))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         way = st.segmented_control(
             "Set the threshold", list(_WAYS), key=key("way"), required=True, default=saved.how if saved else "cost",
             format_func=lambda w: f":gray[{_WAYS[w]}]",
         )
         alarm = st.number_input(
-            "A false alarm costs", min_value=0.01, value=float(start.cost_false_positive or 1.0), key=key("alarm"), width=170,
+            "A false alarm costs", min_value=0.01, key=key("alarm"), width=150,
             help=f"What acting on a {plain(card.task.entity_label)} without the outcome costs, in any unit.",
         )
         miss = st.number_input(
-            "A miss costs", min_value=0.01, value=float(start.cost_false_negative or 5.0), key=key("miss"), width=170,
+            "A miss costs", min_value=0.01, key=key("miss"), width=150,
             help=f"What a missed {plain(card.task.target_label)} costs, in the same unit.",
         )
         asked: dict[str, Any] = {"costs": (float(alarm), float(miss))}
         if way == "rate":
             share = st.number_input(
                 "Share to flag, %", min_value=0.1, max_value=100.0, value=100 * float(start.rate or 0.1), step=1.0, format="%.1f",
-                key=key("rate"), width=170,
+                key=key("rate"), width=150,
             )
             asked["rate"] = round(float(share) / 100, 6)
         elif way == "value":
             asked["value"] = float(st.number_input(
                 "Threshold", min_value=0.0, max_value=1.0, value=min(1.0, float(start.value)), step=0.01, format="%.3f",
-                key=key("value"), width=170,
+                key=key("value"), width=150,
             ))
+        else:
+            _ratio(key("ratio"), key("alarm"), key("miss"))
     return str(way or "cost"), asked
 
 
-def _figures(card: ModelCard, found: ThresholdView) -> None:
-    at = found.chosen
+def _ratio(key: str, alarm: str, miss: str) -> None:
+    """The slider of what matters to the threshold: how many false alarms a miss is worth."""
+    now = float(f"{session.read(miss) / session.read(alarm):.4g}")
+    session.put(key, now)
+    st.select_slider(
+        "Misses in false alarms", sorted({*_RATIOS, now}), key=key, width=210, on_change=_moved, args=(key, alarm, miss),
+        format_func=lambda r: f"1 miss = {r:,.4g}", help="Drag: the threshold, who is flagged and the money follow at once.",
+    )
+
+
+@careful
+def _moved(key: str, alarm: str, miss: str) -> None:
+    session.put(miss, max(0.01, round(session.read(key) * session.read(alarm), 6)))
+
+
+def _figures(counts: DecisionCounts, at: Outcome, best: float, costs: tuple[float, float]) -> None:
+    """What follows from the costs, with the money beside what flagging nobody and everybody would cost."""
+    per_row = at.cost / max(1, at.rows)
     with st.grid(5, min_column_width=130):
         st.metric("Threshold", figures.number(min(1.0, at.threshold), 3), border=True, height="stretch",
-                  delta=_from_best(found), delta_color="gray", delta_arrow="off")  # fmt: skip
-        st.metric("Flagged", f"{100 * at.flagged_share:.1f}%", border=True, height="stretch",
-                  delta=f"{figures.count(at.true_positive + at.false_positive)} of {figures.count(found.rows)}",
+                  delta=_from_best(at.threshold - best), delta_color="gray", delta_arrow="off")  # fmt: skip
+        st.metric("Flagged", f"{100 * at.flagged / max(1, at.rows):.1f}%", border=True, height="stretch",
+                  delta=f"{figures.count(at.flagged)} of {figures.count(at.rows)}",
                   delta_color="gray", delta_arrow="off")  # fmt: skip
-        _share("Precision", at.precision, "Share of the flagged that had the outcome.")
-        _share("Recall", at.recall, "Share of the outcomes that are flagged.")
-        st.metric("Cost of a row", figures.number(at.cost_per_row, 3), border=True, height="stretch",
-                  delta=f"{figures.number(at.cost, 0)} in all", delta_color="gray", delta_arrow="off")  # fmt: skip
+        _share("Precision", at.true_positive, at.flagged, "Share of the flagged that had the outcome.")
+        _share("Recall", at.true_positive, at.true_positive + at.false_negative, "Share of the outcomes that are flagged.")
+        st.metric("Errors cost", figures.number(at.cost, 0), border=True, height="stretch",
+                  delta=f"{figures.number(per_row, 3)} a row", delta_color="gray", delta_arrow="off")  # fmt: skip
+    along = counts.costs(*costs)
+    nobody, everybody = float(along[0]), float(along[-1])
+    st.caption(
+        f"On the held-out rows flagging nobody would cost {figures.number(nobody, 0)}, flagging everybody "
+        f"{figures.number(everybody, 0)}; this threshold saves {figures.number(min(nobody, everybody) - at.cost, 0)} against the "
+        "cheaper of the two."
+    )
+
+
+def _sure(card: ModelCard, found: ThresholdView) -> None:
     low, high = (min(1.0, v) for v in found.best_interval)
     st.caption(
         f"Out of fold, {figures.counted(found.rows, 'row')}, {figures.count(found.positives)} with "
@@ -110,26 +146,28 @@ def _figures(card: ModelCard, found: ThresholdView) -> None:
         st.caption(f":material/warning: {plain(warning, 300)}")
 
 
-def _from_best(found: ThresholdView) -> str:
-    gap = found.chosen.threshold - found.best.threshold
+def _from_best(gap: float) -> str:
     return "the cheapest" if abs(gap) < 5e-4 else f"{figures.signed(gap, 3)} from the cheapest"
 
 
-def _share(label: str, figure: Interval, meaning: str) -> None:
-    st.metric(label, figures.number(figure.value), border=True, height="stretch", help=meaning, delta=figures.interval(figure),
-              delta_color="gray", delta_arrow="off")  # fmt: skip
+def _share(label: str, part: int, whole: int, meaning: str) -> None:
+    low, high = wilson(part, whole) if whole else (0.0, 1.0)
+    st.metric(label, figures.number(part / whole) if whole else "none", border=True, height="stretch", help=meaning,
+              delta=figures.span(low, high), delta_color="gray", delta_arrow="off")  # fmt: skip
 
 
 def _charts(card: ModelCard, found: ThresholdView, entry: Entry | None) -> None:
     saved = entry.threshold.value if entry and entry.threshold else None
     left, right = st.columns(2, gap="medium")
     with left:
-        st.markdown("**Cost by threshold** :gray[band: 95% of the cheapest; dashed: saved]")
-        draw_chart(model_charts.cost_curve(found, saved, mode()), session.wkey("decision", card.id, "cost"))
+        drawn = model_charts.cost_curve(found, saved, mode())
+        note = "band: 95%" + ("; dashed: saved" if saved is not None else "")
+        chart_menu.figure("Cost by threshold", note, drawn, session.wkey("decision", card.id, "cost"), card.name)
     with right:
-        st.markdown("**Calibration** :gray[dashed: the threshold]")
         drawn = model_charts.calibration_at(found.calibration, found.chosen.threshold, mode())
-        draw_chart(drawn, session.wkey("decision", card.id, "calibration"))
+        chart_menu.figure(
+            "Calibration", "dashed: the threshold", drawn, session.wkey("decision", card.id, "calibration"), card.name
+        )
     if found.near is not None:
         n = found.near
         st.caption(

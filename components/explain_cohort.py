@@ -13,6 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from components import figures, session
+from components.explain_asked import Asking
 from components.explain_state import PROBABILITY, ExplorerState, columns, words, write
 from components.problems import careful
 from components.safe import flat, plain
@@ -56,7 +57,14 @@ def settle(app: Application, actor: Actor, mine: ExplorerState, predictions_id: 
             st.warning(f"{plain(error.what)} {plain(error.to_do or '')} The filter on the score was dropped.")
 
 
-def bar(
+def of(asking: Asking, total: int) -> None:
+    """The bar of what is asked now; ``total``: rows without a filter, while no view has counted them."""
+    overall = asking.there("overall")
+    size = Size(overall.of_rows if overall else None, total)
+    _bar(asking.app, asking.actor, asking.card, asking.mine, size, asking.ranges(), asking.predictions_id)
+
+
+def _bar(
     app: Application, actor: Actor, card: ModelCard, mine: ExplorerState, size: Size, ranges: FeatureRanges | None,
     predictions_id: str | None,
 ) -> None:  # fmt: skip

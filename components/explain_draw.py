@@ -1,7 +1,8 @@
 """How a chart of the explorer is drawn: its head, its figure with PNG, its rows as CSV, and what was chosen in it.
 
-A click on a point opens its case; a box or lasso makes its points the cohort. Must never: build a figure twice for one look,
-or let a cell of a CSV start a formula.
+A click on a point opens its case; a box or lasso makes its points the cohort. Streamlit takes no click while a chart's drag
+selects, so a switch above the charts says which of the two is on. Must never: build a figure twice for one look, or let a
+cell of a CSV start a formula.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from components import figures, session, tables
@@ -27,6 +29,9 @@ _FORMULA = re.compile(r"^[=+\-@\t\r\n＝＋－＠]")
 _NUMBER = re.compile(r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
 _figures: OrderedDict[tuple[object, ...], Chart] = OrderedDict()
 _KEPT = 48
+PICTURES = {"png": "PNG", "svg": "SVG"}
+OPENS, CHOOSES = "case", "cohort"
+_POINTING = {OPENS: ":material/ads_click: Click opens a case", CHOOSES: ":material/select: Drag chooses a cohort"}
 
 
 def built(key: tuple[object, ...], make: Callable[[], Chart]) -> Chart:
@@ -40,8 +45,9 @@ def built(key: tuple[object, ...], make: Callable[[], Chart]) -> Chart:
 
 
 def config(name: str) -> dict[str, Any]:
-    """The tool bar, with PNG under the chart's own name."""
-    return CONFIG | {"toImageButtonOptions": {"format": "png", "filename": figures.slug(name), "scale": 2}}
+    """The tool bar, whose camera takes the chart under its own name, as PNG or SVG."""
+    format_ = session.read(session.PICTURE) or "png"
+    return CONFIG | {"toImageButtonOptions": {"format": format_, "filename": figures.slug(name), "scale": 2}}
 
 
 def chart(drawn: Chart, key: str, name: str) -> None:
@@ -49,15 +55,21 @@ def chart(drawn: Chart, key: str, name: str) -> None:
     st.plotly_chart(drawn.figure, theme=None, config=config(name), key=key, height=drawn.height, alt=drawn.alt)
 
 
-def selectable(drawn: Chart, key: str, name: str, mine: ExplorerState) -> None:
-    """A figure whose points are cases: drag across several to make them the cohort, or with the pan tool click one to open it.
+def pointing() -> str:
+    """What the pointer does in charts whose points are cases: open one, or choose a cohort. Kept for the whole tab."""
+    return st.segmented_control(
+        "What a click does", list(_POINTING), key=session.POINTING, default=OPENS, required=True, persist_state="session",
+        format_func=lambda p: f":gray[{_POINTING[p]}]", label_visibility="collapsed",
+    )  # fmt: skip
 
-    The browser takes clicks for a choice only while panning, so both cannot be on at once.
-    """
-    key = session.wkey(key, mine.round)
-    drawn.figure.update_layout(dragmode="select")  # a drag that pans would look like a chart that lost its points
+
+def selectable(drawn: Chart, key: str, name: str, mine: ExplorerState) -> None:
+    """A figure whose points are cases: a click opens one, or a drag across several makes them the cohort."""
+    what = pointing()
+    key = session.wkey(key, mine.round, what)
+    figure = go.Figure(drawn.figure).update_layout(dragmode="zoom" if what == OPENS else "select", clickmode="event+select")
     st.plotly_chart(
-        drawn.figure, theme=None, config=config(name), key=key, height=drawn.height, alt=drawn.alt,
+        figure, theme=None, config=config(name), key=key, height=drawn.height, alt=drawn.alt,
         on_select=lambda: _selected(key, name, mine), selection_mode=("points", "box", "lasso"),
     )  # fmt: skip
 
@@ -81,8 +93,29 @@ def head(title: str, note: str, name: str, rows: Callable[[], Rows] | None, key:
     """The head of a card with the download of what it shows."""
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         tables.card_head(title, note)
-        if rows is not None:
-            tables.csv_button("CSV", f"{figures.slug(name)}.csv", lambda: csv_of(*rows()), key)
+        with st.container(horizontal=True, width="content", gap="xxsmall", vertical_alignment="center"):
+            if rows is not None:
+                tables.csv_button("CSV", f"{figures.slug(name)}.csv", lambda: csv_of(*rows()), key)
+            chip = st.popover(
+                "", icon=":material/image:", type="tertiary", key=f"{key}-picture", on_change="rerun", help="Format of pictures"
+            )
+            if chip.open:
+                with chip:
+                    picture_format(key)
+
+
+def picture_format(key: str) -> None:
+    """Which format the cameras of all charts take; kept for the tab."""
+    own = f"{key}-format"
+    session.put(own, session.read(session.PICTURE) or "png")
+
+    def take() -> None:
+        session.put(session.PICTURE, session.read(own))
+
+    st.segmented_control(
+        "Picture", list(PICTURES), key=own, required=True, on_change=take, format_func=lambda f: f":gray[{PICTURES[f]}]",
+    )  # fmt: skip
+    st.caption("The camera above a chart takes it in this format.")
 
 
 def csv_of(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> bytes:

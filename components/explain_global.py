@@ -219,10 +219,7 @@ def _rows_of(asking: Asking, shown: int, of_rows: int) -> str:
 
 
 def _how_to(asking: Asking) -> str:
-    return (
-        f"Drag across points to make them the cohort; the lasso is in the menu above. With the pan tool a click opens the "
-        f"{plain(asking.noun)}."
-    )
+    return f"A point is one {plain(asking.noun)}; the lasso is in the menu of the chart."
 
 
 def _method(text: str) -> None:

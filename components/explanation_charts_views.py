@@ -157,7 +157,8 @@ def _by_number(figure: go.Figure, view: Profile, p: Palette, at: list[int]) -> N
         ys += [*(line[i] for i in at), None]
         ids += [[literal(case)]] * (len(at) + 1)
     figure.add_scatter(
-        x=xs, y=ys, customdata=ids, mode="lines", line={"color": p.reference, "width": 1}, opacity=0.35, name="Single rows",
+        x=xs, y=ys, customdata=ids, mode="lines+markers", line={"color": p.reference, "width": 1}, opacity=0.35, name="Single rows",
+        marker={"size": 3, "color": p.reference},  # a line without marks can neither be clicked nor lassoed
         hovertemplate="%{customdata[0]}<br>%{x:,.6~g}: %{y:,.3~f}<extra></extra>",
     )  # fmt: skip
     blue = p.categorical[0]

@@ -12,8 +12,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from components import figures, session, tables
-from components.cards import draw_chart, mode
+from components import chart_menu, figures, session, tables
+from components.cards import mode
 from components.charts import Chart, figure_for, literal, shortened
 from components.explain_work import view
 from components.problems import guarded
@@ -102,7 +102,9 @@ def _column(card: ModelCard, found: Fairness) -> None:
                 format_func=lambda n: f":gray[{plain(_label(n))}]",
                 label_visibility="collapsed",
             )
-            draw_chart(_dots(found, str(which or names[0])), session.wkey("fair", card.id, found.column, "chart"))
+            figure = str(which or names[0])
+            key = session.wkey("fair", card.id, found.column, "chart")
+            chart_menu.figure(_label(figure), "", _dots(found, figure), key, f"{card.name}_{found.column}")
         if found.small:
             st.caption(f"Too few rows to compare: {', '.join(plain(g, 30) for g in found.small[:10])}.")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from components import figures, model_charts, model_figures, session, tables
-from components.cards import draw_chart, mode
+from components import chart_menu, figures, model_charts, model_figures, session, tables
+from components.cards import mode
 from components.safe import plain
 from lexsi_ds.application import Application
 from lexsi_ds.models.card import ModelCard
@@ -30,9 +30,9 @@ def draw(app: Application, actor: Actor, card: ModelCard) -> None:
         left, right = st.columns(2, gap="medium")
         with left:
             if newest.held.bins:
-                st.markdown("**Calibration** :gray[on the rows with an outcome; dashed: the threshold]")
+                note = "on the rows with an outcome; dashed: the threshold"
                 drawn = model_charts.calibration_at(newest.held.bins, newest.threshold, mode())
-                draw_chart(drawn, session.wkey("backtest", newest.id, "calibration"))
+                chart_menu.figure("Calibration", note, drawn, session.wkey("backtest", newest.id, "calibration"), card.name)
         with right:
             if len(newest.held.periods) > 1:
                 st.markdown("**By time**")

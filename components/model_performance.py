@@ -8,10 +8,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from components import charts, figures, model_charts, model_figures, session, tables
-from components.cards import draw_chart, mode
+from components import chart_menu, charts, figures, model_charts, model_figures, session, tables
+from components.cards import mode
 from components.explain_work import view
 from components.problems import guarded
+from components.registry import page
 from components.safe import plain
 from components.tasks import task_card
 from lexsi_ds.application import Application
@@ -35,28 +36,36 @@ def draw(app: Application, actor: Actor, card: ModelCard) -> None:
 def _binary(app: Application, actor: Actor, card: ModelCard) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
-        st.markdown(f"**ROC** :gray[out of fold, {figures.counted(card.rows, 'row')}]")
-        draw_chart(charts.roc(card, mode(), model_figures.beside(card)), session.wkey("roc", card.id))
+        drawn = charts.roc(card, mode(), model_figures.beside(card))
+        _figure(card, "ROC", f"out of fold, {figures.counted(card.rows, 'row')}", drawn, "roc")
     with right:
         _calibration(card)
     if card.engine != "local":
         return
     left, right = st.columns(2, gap="medium")
     with left, guarded("Precision and recall"):
-        st.markdown("**Precision and recall** :gray[out of fold, as the threshold falls]")
         work = partial(model_curves.precision_recall, app.models, actor, card.id)
         curve = view(app, actor, (card.id, "precision-recall"), "Precision and recall", work, height=HEIGHT)
         if curve is not None:
-            draw_chart(model_charts.precision_recall(curve, mode()), session.wkey("pr", card.id))
+            note = "out of fold, as the threshold falls"
+            _figure(card, "Precision and recall", note, model_charts.precision_recall(curve, mode()), "pr")
     with right:
         if card.credit is not None:
-            st.markdown("**Gains** :gray[by tenths of the score; the lift of each is in the hover text]")
-            draw_chart(model_charts.gains(card.credit, mode()), session.wkey("gains", card.id))
+            note = "by tenths of the score"
+            _figure(card, "Gains", note, model_charts.gains(card.credit, mode()), "gains")
+
+
+def _figure(card: ModelCard, title: str, note: str, drawn: charts.Chart, key: str) -> None:
+    chart_menu.figure(title, note, drawn, session.wkey(key, card.id), card.name)
+
+
+def _open(card: ModelCard, case_id: str) -> None:
+    st.switch_page(page("explorer").path, query_params={"model": card.id, "case": case_id})
 
 
 def _calibration(card: ModelCard) -> None:
-    st.markdown(f"**Calibration** :gray[{figures.counted(len(card.chosen.calibration), 'bin')}, 95% interval]")
-    draw_chart(charts.calibration(card, mode()), session.wkey("calibration", card.id))
+    note = f"{figures.counted(len(card.chosen.calibration), 'bin')}, 95% interval"
+    _figure(card, "Calibration", note, charts.calibration(card, mode()), "calibration")
     if card.calibration.sentence:
         st.caption(plain(card.calibration.sentence, 400))
 
@@ -64,11 +73,11 @@ def _calibration(card: ModelCard) -> None:
 def _classes(app: Application, actor: Actor, card: ModelCard) -> None:
     left, right = st.columns([1.7, 1], gap="medium")
     with left, guarded("The confusion of classes"):
-        st.markdown("**Confusion** :gray[share of each true class by what was said, out of fold]")
         work = partial(model_curves.class_confusion, app.models, actor, card.id)
         found = view(app, actor, (card.id, "confusion"), "Confusion of classes", work, height=HEIGHT)
         if found is not None:
-            draw_chart(model_charts.confusion(found, mode()), session.wkey("confusion", card.id))
+            note = "share of each true class by what was said, out of fold"
+            _figure(card, "Confusion", note, model_charts.confusion(found, mode()), "confusion")
             if len(found.classes) > 20:
                 st.caption(f"The 20 largest of {len(found.classes)} classes.")
     with right:
@@ -85,12 +94,14 @@ def _amounts(app: Application, actor: Actor, card: ModelCard) -> None:
     if found is not None:
         left, right = st.columns(2, gap="medium")
         with left:
-            drawn = f"{figures.count(len(found.points))} of {figures.counted(found.rows, 'row')}, out of fold"
-            st.markdown(f"**Predicted and actual** :gray[{drawn}]")
-            draw_chart(model_charts.predicted_actual(found, unit, mode()), session.wkey("actual", card.id))
+            note = f"{figures.count(len(found.points))} of {figures.counted(found.rows, 'row')}, out of fold"
+            drawn, noun = model_charts.predicted_actual(found, unit, mode()), plain(card.task.entity_label)
+            chart_menu.figure("Predicted and actual", note, drawn, session.wkey("actual", card.id), card.name,
+                              on_select=partial(_open, card))  # fmt: skip
+            st.caption(f"Click a point to open its {noun} in the explorer.")
         with right:
-            st.markdown("**Residuals** :gray[mean with 95% interval, by size of the prediction]")
-            draw_chart(model_charts.residuals(found, unit, mode()), session.wkey("residuals", card.id))
+            note = "mean with 95% interval, by size of the prediction"
+            _figure(card, "Residuals", note, model_charts.residuals(found, unit, mode()), "residuals")
         for warning in found.warnings:
             st.caption(f":material/warning: {plain(warning, 300)}")
         with st.expander("Largest errors", type="compact", key=session.wkey("largest", card.id)):

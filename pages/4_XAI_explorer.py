@@ -57,15 +57,19 @@ with guarded("XAI explorer"):
     latest = app.models.latest_predictions(actor, card.id)
     mine = explain_state.state(card)
     asking = Asking(app, actor, card, mine, scale, output, latest.id if latest else None)
+    cohort, total = st.container(), latest.rows if latest else card.rows
+    late = False
     if asking.local:
         explain_cohort.settle(app, actor, mine, asking.predictions_id)
-        overall = asking.there("overall")
-        size = explain_cohort.Size(overall.of_rows if overall else None, latest.rows if latest else card.rows)
-        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-            explain_cohort.bar(app, actor, card, mine, size, asking.ranges(), asking.predictions_id)
+        with cohort, st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+            cohort = st.container()
             with st.container(horizontal=True, width="content", gap="small", vertical_alignment="center"):
                 explain_features.definitions(asking)
                 explain_features.contributions(asking)
+        late = mine.cohort is not None and asking.there("overall") is None
+        if not late:
+            with cohort:
+                explain_cohort.of(asking, total)
     left, right = st.columns(2, gap="medium")
     case = None
     with right, guarded("The case"):
@@ -81,6 +85,9 @@ with guarded("XAI explorer"):
     with left, guarded("What moves the model"):
         if asking.local:
             explain_global.card(asking)
+            if late:
+                with cohort:  # how many rows meet the filters is known once the charts are there
+                    explain_cohort.of(asking, total)
         else:
             explained = explain_work.view(
                 app, actor, (*asking.mark, "elsewhere"), "What moves the model",

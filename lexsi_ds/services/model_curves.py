@@ -43,7 +43,7 @@ class PrecisionRecall(Value):
 def class_confusion(models: Models, actor: Actor, model_id: str, **_: Any) -> ClassConfusion:
     """What was said of the rows of each class, out of fold."""
     classes = models.get(actor, model_id).task.classes
-    kept = _columns(models.ref(actor, model_id).folder, TARGET, PREDICTION)
+    kept = held_out(models.ref(actor, model_id).folder, TARGET, PREDICTION)
     places = {name: place for place, name in enumerate(classes)}
     said = np.array([places.get(str(word), -1) for word in kept[PREDICTION].to_pylist()])
     was = np.asarray(kept[TARGET].to_numpy(zero_copy_only=False), dtype=np.int64)
@@ -55,7 +55,7 @@ def class_confusion(models: Models, actor: Actor, model_id: str, **_: Any) -> Cl
 
 def precision_recall(models: Models, actor: Actor, model_id: str, **_: Any) -> PrecisionRecall:
     """The curve, thinned to what a chart can show."""
-    kept = _columns(models.ref(actor, model_id).folder, TARGET, PROBABILITY)
+    kept = held_out(models.ref(actor, model_id).folder, TARGET, PROBABILITY)
     y = np.asarray(kept[TARGET].to_numpy(zero_copy_only=False), dtype=float) > 0.5
     p = np.asarray(kept[PROBABILITY].to_numpy(zero_copy_only=False), dtype=float)
     order = np.argsort(-p, kind="stable")
@@ -70,11 +70,12 @@ def precision_recall(models: Models, actor: Actor, model_id: str, **_: Any) -> P
 
 def threshold_for_rate(models: Models, actor: Actor, model_id: str, rate: float, **_: Any) -> float:
     """The threshold that flags this share of the held-out rows and never more."""
-    kept = _columns(models.ref(actor, model_id).folder, PROBABILITY)
+    kept = held_out(models.ref(actor, model_id).folder, PROBABILITY)
     return threshold_by_rate(np.asarray(kept[PROBABILITY].to_numpy(zero_copy_only=False), dtype=float), rate).value
 
 
-def _columns(folder: Path, *names: str) -> pa.Table:
+def held_out(folder: Path, *names: str) -> pa.Table:
+    """These columns of the held-out rows that a model keeps; BadInput where they are elsewhere."""
     path = folder / "oof.arrow"
     if not path.is_file():
         raise BadInput("This model was trained elsewhere: its held-out rows are not here.", where=folder.name)

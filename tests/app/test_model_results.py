@@ -138,9 +138,13 @@ def test_a_threshold_by_cost_is_shown_and_saved_with_a_name(app: Application, op
     at.session_state[f"decision-{churn.id}-miss"] = 20.0
     settled(at.run(timeout=60))
     labels = [m.label for m in at.metric][6:]
-    assert labels == ["Threshold", "Flagged", "Precision", "Recall", "Cost of a row"]
+    assert labels == ["Threshold", "Flagged", "Precision", "Recall", "Errors cost"]
     with_outcome = at.dataframe[0].value.iloc[0]
     assert with_outcome["Rows"] == churn.positives
+    settled(at.select_slider(key=f"decision-{churn.id}-ratio").set_value(30.0).run(timeout=60))
+    assert at.number_input(key=f"decision-{churn.id}-miss").value == 30.0
+    assert "flagging nobody would cost " + f"{30 * churn.positives:,}" in words(at)
+    settled(at.select_slider(key=f"decision-{churn.id}-ratio").set_value(20.0).run(timeout=60))
     settled(at.button(key=f"decision-{churn.id}-save").click().run(timeout=60))
     saved = app.registry.entry(app.person(), churn.id).threshold
     assert saved is not None and saved.cost_false_negative == 20.0

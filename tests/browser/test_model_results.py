@@ -1,4 +1,6 @@
-"""Model results in a real browser: a decision by costs is looked at, saved, and still there after a reload."""
+"""Model results and the explorer in a real browser: a decision by costs is saved and still there after a reload; a click in a
+chart opens its case, a drag chooses a cohort, a value is moved, the scale is switched.
+"""
 
 from __future__ import annotations
 
@@ -56,3 +58,53 @@ def test_a_threshold_by_cost_is_saved_and_survives_a_reload(tab: Watched, server
     expect(page.get_by_text("by cost (a false alarm 1, a miss 20)", exact=False)).to_be_visible()
     tab.settle()
     expect(page.locator(".js-plotly-plot").first).to_be_visible()
+
+
+POINT = """i => {
+  const plot = document.querySelector('.js-plotly-plot'), full = plot._fullLayout, box = plot.getBoundingClientRect();
+  const trace = plot._fullData[1], x = full.xaxis, y = full.yaxis;
+  return {x: box.x + x._offset + x.d2p(trace.x[i]), y: box.y + y._offset + y.d2p(trace.y[i])}; }"""
+"""Where the point of row i stands on the screen, in the second feature of the beeswarm."""
+
+
+def test_a_click_opens_a_case_and_a_drag_chooses_a_cohort(tab: Watched, server: Server) -> None:
+    page = tab.page
+    page.goto(f"{server.url}/XAI_explorer")
+    expect(page.get_by_text("What moves the model", exact=False).first).to_be_visible()
+    expect(page.locator(".js-plotly-plot").nth(1)).to_be_visible()
+    tab.settle()
+    at = page.evaluate(POINT, 7)
+    page.mouse.move(at["x"], at["y"])
+    page.mouse.click(at["x"], at["y"])
+    page.wait_for_url(re.compile("case="))
+    opened = page.url.split("case=")[1].split("&")[0]
+    expect(page.get_by_text(re.compile(rf"Why \w+ {opened}\b")).first).to_be_visible()
+    tab.settle()
+
+    page.get_by_text("Drag chooses a cohort").click()
+    tab.settle()
+    at = page.evaluate(POINT, 7)
+    page.mouse.move(at["x"] - 25, at["y"] - 25)
+    page.mouse.down()
+    page.mouse.move(at["x"], at["y"], steps=4)
+    page.mouse.move(at["x"] + 25, at["y"] + 25, steps=4)
+    page.mouse.up()
+    expect(page.get_by_text(re.compile(r"chosen in Beeswarm"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"Cohort: \d+ of ")).first).to_be_visible()
+    tab.settle()
+    page.get_by_role("button", name="Clear").click()
+    expect(page.get_by_text(re.compile("Cohort: all ")).first).to_be_visible()
+
+    expect(page.get_by_text("Move a value to see the prediction move.")).to_be_visible()
+    slider = page.get_by_test_id("stSlider").get_by_role("slider").first
+    slider.focus()
+    slider.press("End")
+    expect(page.get_by_role("button", name="Reset", exact=False).first).to_be_enabled()
+    expect(page.get_by_text("Move a value to see the prediction move.")).to_have_count(0)
+    tab.settle()
+
+    axis = page.locator(".js-plotly-plot text").filter(has_text=re.compile("^Log-odds of churn"))
+    expect(axis).to_have_count(0)
+    page.get_by_text("Log-odds", exact=True).click()
+    expect(axis).to_have_count(2)
+    tab.settle()
