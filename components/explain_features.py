@@ -9,6 +9,7 @@ import streamlit as st
 
 from components import explain_work, figures, session, tables
 from components.explain_asked import Asking
+from components.model_downloads import noted
 from components.problems import careful
 from components.safe import flat, plain
 from components.sql_text import show_sql
@@ -63,7 +64,8 @@ def contributions(asking: Asking) -> None:
     )
     if path is not None:
         name = f"contributions_{figures.slug(asking.card.name)}_{asking.scale}.csv"
-        tables.csv_button("Download contributions", name, path.read_bytes, "explorer-contributions-csv", type_="secondary")
+        data = noted(asking.app, asking.actor, asking.card, "contributions", path.read_bytes)
+        tables.csv_button("Download contributions", name, data, "explorer-contributions-csv", type_="secondary")
 
 
 @careful

@@ -15,6 +15,7 @@ import streamlit as st
 
 from components import figures, model_figures, model_task, session, tables
 from components.explain_work import view
+from components.model_downloads import noted
 from components.problems import careful
 from components.safe import flat, plain
 from lexsi_ds.application import Application
@@ -96,7 +97,7 @@ def downloads(app: Application, actor: Actor, card: ModelCard) -> None:
                 _file(app, actor, card, kind)
             st.download_button(
                 "Card (JSON)",
-                lambda: card.model_dump_json(indent=2).encode(),
+                noted(app, actor, card, "card", lambda: card.model_dump_json(indent=2).encode()),
                 file_name=f"model_card_{figures.slug(card.name)}.json",
                 mime="application/json",
                 key=session.wkey("card", card.id),
@@ -114,7 +115,7 @@ def _file(app: Application, actor: Actor, card: ModelCard, kind: str) -> None:
     if path.is_file():
         st.download_button(
             f"Download {label.lower()}",
-            path.read_bytes,
+            noted(app, actor, card, kind, path.read_bytes),
             file_name=f"{figures.slug(card.name)}.{suffix}",
             mime=mime,
             type="primary",

@@ -1,4 +1,4 @@
-"""The dialog of workspaces, API keys, people and the audit trail. A key's secret is drawn once and kept nowhere.
+"""The dialog of workspaces, sharing, keys, MCP clients, people and the audit trail. A key's secret is drawn once and kept nowhere.
 
 Must never: put a secret into session state, or decide who may do what; the services refuse.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from components import figures, problems, session, tables
+from components import figures, problems, rights_clients, rights_members, rights_sharing, session, tables
 from components.safe import plain
 from lexsi_ds.application import Application
 from lexsi_ds.errors import LexsiError
@@ -26,11 +26,13 @@ def button(app: Application, actor: Actor) -> None:
 
 @st.dialog("Workspace, keys and people", width="large")
 def dialog(app: Application, actor: Actor) -> None:
-    """Four tabs."""
-    workspace, keys, people, audit = st.tabs(["Workspace", "API keys", "People and reviews", "Audit trail"])
+    """A tab for each."""
+    workspace, sharing, keys, clients, people, audit = st.tabs(
+        ["Workspace", "Sharing", "API keys", "MCP clients", "People and reviews", "Audit trail"]
+    )
     for tab, draw, name in (
-        (workspace, _workspace, "The workspace"), (keys, _keys, "The keys"), (people, _people, "The people"),
-        (audit, _audit, "The audit trail"),
+        (workspace, _workspace, "The workspace"), (sharing, _sharing, "The sharing"), (keys, _keys, "The keys"),
+        (clients, rights_clients.draw, "The clients"), (people, _people, "The people"), (audit, _audit, "The audit trail"),
     ):
         with tab, problems.guarded(name):
             draw(app, actor)
@@ -60,9 +62,14 @@ def _workspace(app: Application, actor: Actor) -> None:
             lambda: app.workspaces.write_context(actor, active.id, content or "", active.version), "Saved."
         ):
             app.audit.note(actor, "update_workspace_context", active.id)
+        rights_members.draw(app, actor, active, _done)
     name = st.text_input("A new workspace", key="rights-workspace-name", placeholder="Name", max_chars=80)
     if st.button("Make it", key="rights-workspace-make", disabled=not name):
         _done(lambda: app.workspaces.create(actor, name or ""), "Made.")
+
+
+def _sharing(app: Application, actor: Actor) -> None:
+    rights_sharing.draw(app, actor, _done)
 
 
 def _keys(app: Application, actor: Actor) -> None:

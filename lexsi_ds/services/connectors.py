@@ -66,7 +66,7 @@ class Connectors:
         environment variable. ``files`` are looked for on the way (S3). Raises BadInput for a form that does not fit and
         for whatever the far side refuses; then nothing is kept.
         """
-        actor.need("datasets:write")
+        _need(actor)
         chosen = kind_of(kind)
         if in_place and not chosen.in_place:
             raise BadInput(f"Queries cannot run in place on {chosen.label}.", to_do="Ingest its tables instead.")
@@ -94,7 +94,7 @@ class Connectors:
         self, actor: Actor, connector_id: str, secrets: Mapping[str, str], *, cancel: Cancel | None = None
     ) -> ConnectorInfo:
         """Give again what is kept in memory only, after a restart; tested before it is believed."""
-        actor.need("datasets:write")
+        _need(actor)
         record = self._record(actor, connector_id)
         kind = kind_of(record.kind)
         fields = set(kind.config.secret_fields()) if kind.config else set()
@@ -111,7 +111,7 @@ class Connectors:
 
     def platform_id(self, actor: Actor, connector_id: str, *, cancel: Cancel | None = None) -> PlatformId:
         """The connector's id on the Lexsi platform where that is configured, and what to say of it."""
-        actor.need("datasets:write")
+        _need(actor)
         record = self._record(actor, connector_id)
         secrets = partial(VAULT.secrets, record.id, record.variables)
         return platform_id_of(self.register_bucket, record.id, record.kind, record.config, secrets, cancel)
@@ -178,7 +178,7 @@ class Connectors:
         Of a connector whose mode is in place the tables are bound instead, and nothing is copied. Raises NotFound for a
         table that is not there, BadInput for what the far side says, Stopped, WorkerFailed; then nothing has changed.
         """
-        actor.need("datasets:write")
+        _need(actor)
         record = self._record(actor, connector_id)
         self._tables.bring(record, tables, cancel, tell)
         return self._catalog.handle(actor, record.id)
@@ -187,13 +187,13 @@ class Connectors:
         self, actor: Actor, source_id: str, *, cancel: Cancel | None = None, tell: Tell | None = None
     ) -> DatasetHandle:
         """Copy (or bind) every table of the source again, as it is now on the far side."""
-        actor.need("datasets:write")
+        _need(actor)
         record = self._record(actor, source_id)
         return self.ingest_tables(actor, source_id, self._tables.all_of(record), cancel=cancel, tell=tell)
 
     def delete(self, actor: Actor, connector_id: str) -> None:
         """Delete the connector and its datasets, and forget what is secret about it. Conflict when something relies on it."""
-        actor.need("datasets:write")
+        _need(actor)
         record = self._record(actor, connector_id)
         self._catalog.delete(actor, record.id)
         VAULT.forget(record.id)
@@ -220,3 +220,9 @@ def _no_tables(kind: str) -> BadInput:
         f"A connector of kind {kind} has no source tables to list.",
         to_do=f"This works for {', '.join(k.name for k in REGISTRY.values() if k.lists_tables)}.",
     )
+
+
+def _need(actor: Actor) -> None:
+    """Making or using a connector takes the right to connect, beside the right to change data sets."""
+    actor.need("connectors:write")
+    actor.need("datasets:write")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from components import session
+from components.model_downloads import noted
 from lexsi_ds.application import Application
 from lexsi_ds.services.access import LOCAL
 from lexsi_ds.services.finding import Finding
@@ -107,3 +110,54 @@ def test_the_dialog_of_rights_shows_a_key_once(
     at = at.run()
     _settled(at.button(key="rights-open").click().run())
     assert any("AI context" in a.label for a in at.text_area)
+
+
+def _rights() -> None:
+    """What the dialog's tabs draw, without the dialog: it closes at each run of a test."""
+    from components import rights_dialog
+    from lexsi_ds.application import get_application
+    from lexsi_ds.services.access import LOCAL
+
+    app = get_application()
+    rights_dialog._sharing(app, LOCAL)
+    rights_dialog._workspace(app, LOCAL)
+
+
+def test_the_dialog_shares_adds_members_and_shows_clients_without_a_key(
+    mine: tuple[Application, list[Finding]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app, made = mine
+    row, source = app.datasets.resolve(LOCAL, made[0].dataset_id)
+    app.set_active_source(LOCAL, source.id)
+    zoe = app.people.add(LOCAL, "Zoe", "member")
+    at = _open(app, monkeypatch)
+    _settled(at.button(key="rights-open").click().run())
+    texts = " ".join(c.value for c in at.code)
+    assert '"mcp"' in texts and "/mcp" in texts and "Bearer lx_YOUR_KEY" in texts
+    at = _settled(AppTest.from_function(_rights, default_timeout=60).run())
+    at.selectbox(key="rights-grant-on").set_value(row.id)
+    at.selectbox(key="rights-grant-who").set_value(zoe.id)
+    _settled(at.button(key="rights-grant-give").click().run())
+    assert [(g.person, g.level) for g in app.sharing.grants(LOCAL, row.id)] == [(zoe.id, "read")]
+    at.radio(key=session.wkey("rights-visibility", source.id, "private")).set_value("showcase")
+    _settled(at.run())
+    _settled(at.button(key="rights-visibility-keep").click().run())
+    assert app.sharing.visibility(LOCAL, source.id) == "showcase"
+    at.selectbox(key="rights-member-who").set_value(zoe.id)
+    _settled(at.button(key="rights-member-put").click().run())
+    workspace = app.workspaces.active(LOCAL)
+    assert workspace is not None
+    assert {m.person: m.role for m in app.workspaces.members(LOCAL, workspace.id)}[zoe.id] == "member"
+    actions = {line.action for line in app.audit.lines(LOCAL)[0]}
+    assert {"grant", "set_visibility", "set_member"} <= actions
+
+
+def test_a_download_of_a_model_is_written_when_it_is_asked_for(mine: tuple[Application, list[Finding]]) -> None:
+    app, _ = mine
+    card = SimpleNamespace(id="mdl_x", name="m1", rows=12, snapshot_id="snap_x")
+    data = noted(app, LOCAL, card, "contributions", lambda: b"a")  # type: ignore[arg-type]
+    before = app.audit.lines(LOCAL, action="download")[1]
+    assert data() == b"a"
+    (line, *_), total = app.audit.lines(LOCAL, action="download")
+    assert total == before + 1 and line.target == "contributions of m1 (mdl_x)"
+    assert (line.detail["rows"], line.detail["snapshot"]) == (12, "snap_x")

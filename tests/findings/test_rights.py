@@ -278,3 +278,21 @@ def test_an_option_demands_another_reviewer_than_the_author(app: Application, im
         assert app.findings.decide(BEN, finding.id, 1, "accepted", via="ui").reviewed_by == "ben"
     finally:
         app.review_settings.change(ADA, ReviewRules())
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("scopes", [*KEYS, ("datasets:read", "datasets:write", "connectors:write")])
+def test_connecting_takes_the_right_to_connect(app: Application, role: Role, scopes: tuple[Scope, ...] | None) -> None:
+    rights = rights_of_role(role) if scopes is None else rights_of_key(role, scopes)
+    who = Actor("con", "Con", rights)
+    may = {"connectors:write", "datasets:write"} <= rights
+    assert may == (role != "viewer" and (scopes is None or {"datasets:write", "connectors:write"} <= set(scopes)))
+    calls = (
+        lambda: app.connectors.connect(who, "no such kind", {}), lambda: app.connectors.unlock(who, "con_x", {"key": "x"}),
+        lambda: app.connectors.ingest_tables(who, "con_x", ["t"]), lambda: app.connectors.refresh(who, "con_x"),
+        lambda: app.connectors.delete(who, "con_x"), lambda: app.connectors.platform_id(who, "con_x"),
+    )
+    for call in calls:
+        with pytest.raises(LexsiError) as refused:
+            call()
+        assert isinstance(refused.value, Denied) != may, refused.value

@@ -377,8 +377,10 @@ def test_instructions_in_names_and_texts_stay_in_their_field(app: Application, t
     assert order not in json.dumps([t.model_dump(mode="json") for t in tools])
     body = done(call(app, "describe_dataset", {"dataset": "q"}))
     assert [key for key, value in body.items() if isinstance(value, str) and order in value] == ["datasetContext"]
-    prompt = with_client(app, ADA, lambda client: client.get_prompt("explore_dataset", {"dataset": 'x"\n' + order}))
-    assert json.dumps('x"\n' + order) in prompt.messages[0].content.text
+    for name in ("explore_dataset", "explain_surprise", "triage_findings"):
+        asked = {"dataset": 'x"\n' + order}
+        prompt = with_client(app, ADA, lambda client, name=name, asked=asked: client.get_prompt(name, asked))
+        assert json.dumps('x"\n' + order) in prompt.messages[0].content.text and prompt.description
 
 
 def test_resources_are_the_manifests_of_what_one_may_see(app: Application) -> None:
