@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PORT ?= 8501
 
-.PHONY: run test test-fast test-slow kills lint conformance bench questions live-model mutations docs clean
+.PHONY: run test test-fast test-slow kills lint conformance bench questions cold live-model mutations docs clean
 
 $(VENV)/.run: requirements.txt
 	$(PYTHON) -m venv $(VENV)
@@ -17,11 +17,12 @@ $(VENV)/.dev: requirements.txt requirements-dev.txt $(VENV)/.run
 	touch $@
 
 run: $(VENV)/.run
-	$(BIN)/streamlit run app.py --server.address 127.0.0.1 --server.port $(PORT)
+	$(BIN)/streamlit run web.py --server.address 127.0.0.1 --server.port $(PORT)
 
 # What failed beside other tests is run once more alone: a browser on a busy machine is no verdict. Too little coverage still fails.
 test: $(VENV)/.dev lint
 	scripts/need_chromium.sh
+	scripts/need_axe.sh
 	scripts/need_databases.sh
 	scripts/need_mcp_suites.sh
 	$(BIN)/python -m pytest -m "not slow" --cache-clear -n 2 --dist loadgroup --cov --cov-report=term:skip-covered --cov-fail-under=90 \
@@ -32,6 +33,7 @@ test-fast: $(VENV)/.dev
 
 test-slow: $(VENV)/.dev
 	scripts/need_chromium.sh
+	scripts/need_axe.sh
 	$(BIN)/python -m pytest -m slow
 
 # kills: kill -9 in the middle of 50 imports; the catalog must stay whole.
@@ -65,6 +67,10 @@ questions: $(VENV)/.dev
 	  $(BIN)/python -m bench.cases $(SHARED)/cases/questions.jsonl --data $(SHARED)/data && \
 	  $(BIN)/python -m bench.bird $(SHARED)/data/bird_financial_half.json --data $(SHARED)/data; \
 	else echo "$(SHARED) is not there: only the demo bank's questions ran."; fi
+
+# Invented databases that no rule was written for, and their questions.
+cold: $(VENV)/.dev
+	$(BIN)/python -m bench.cold
 
 # A small sample with the language model that LEXSI_DS_LLM_BASE_URL and LEXSI_DS_LLM_MODEL name; LEXSI_DS_LLM_PLANS=true lets it choose the steps too.
 live-model: $(VENV)/.dev

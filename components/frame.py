@@ -20,6 +20,7 @@ from components.safe import plain
 from lexsi_ds import application
 from lexsi_ds.application import Application
 from lexsi_ds.data.handle import DatasetHandle
+from lexsi_ds.errors import LexsiError
 from lexsi_ds.jobs.background import Task
 from lexsi_ds.services.access import Actor
 from lexsi_ds.services.chats import LiveRun
@@ -72,6 +73,9 @@ def bootstrap(key: PageKey) -> Frame:
 def _cannot_start(error: Exception) -> None:
     short = problems.log_id(error, "start")
     st.title("Lexsi DS cannot start", anchor=False)
+    if isinstance(error, LexsiError):  # a full disk, a store that does not answer: it is known what to do, and a reload tries again
+        st.error(problems.sentence(error) + f"  \nThen reload this page. Log id {short}.", icon=":material/error:")
+        return
     st.error(
         f"**The store or the workers could not be opened.** Look at the log of the server for id {short}, then start it again. "
         "Your data is untouched.",

@@ -141,7 +141,7 @@ class Application:
         self.model_reports.importance, self.model_reports.fairness = views.importance, views.fairness
         self.packages = Packages(self.models, self.engine, self.catalog, self.sql, self.model_reports, settings.home)
         self.drafts = Drafts(self.catalog, self.findings, self.artifacts)
-        self.background = Background()
+        self.background = Background(most=settings.max_tasks)
         self.surprises = Surprises(settings, self.store, self.pool, self.datasets, self.findings, self.background)
         self.components = Components(settings, self.pool, self.datasets, self.background)
         self.semantic_data = SemanticData(self.datasets, self.surprises)
@@ -164,7 +164,7 @@ class Application:
         self.answering.activate = self.set_active_source
         self.answering.reviewed_facts = self.reviewed_facts.text
         self.answering.review_of = self.review
-        self.runs = RunRegistry(Runs(self.store), settings.home)
+        self.runs = RunRegistry(Runs(self.store), settings.home, settings.max_runs)
         self.chats = Chats(
             self.store, self.runs, ChatRun(self.answering, self.catalog, self.artifacts, self.store), self.artifacts
         )

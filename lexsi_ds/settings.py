@@ -182,6 +182,15 @@ class Settings(BaseSettings):
     detached_run_s: float = Field(
         default=30, gt=0, description="Seconds that a run of the chat API goes on with no client; then it is cancelled."
     )
+    metrics: Literal["off", "loopback", "all"] = Field(
+        default="loopback",
+        description="Who may read /metrics of the app and of `serve`: nobody, this machine itself, or all who reach it.",
+    )
+    max_tabs: int = Field(default=100, ge=1, description="Most browser tabs on one process of the app; a further one is told so.")
+    max_runs: int = Field(default=16, ge=1, description="Most questions at work at once in one process.")
+    max_tasks: int = Field(
+        default=8, ge=1, description="Most imports, trainings and other background tasks of one person at work at once."
+    )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = Field(
         default="INFO",
         description="Level of the log on stderr: DEBUG, INFO, WARNING, ERROR or CRITICAL. Unset, `ask` and `inspect` log warnings.",

@@ -12,8 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from lexsi_ds.errors import LexsiError, Stopped
+from lexsi_ds.errors import Busy, LexsiError, Stopped
 from lexsi_ds.ids import new_id
+from lexsi_ds.jobs import measures
 from lexsi_ds.jobs.cancel import Cancel
 from lexsi_ds.jobs.pace import Pace
 
@@ -54,22 +55,30 @@ class Task:
 class Background:
     """The tasks of this process. Thread-safe; one task a key at a time."""
 
-    def __init__(self, keep: int = 50) -> None:
+    def __init__(self, keep: int = 50, most: int = 8) -> None:
         self._lock = threading.Lock()
         self._tasks: dict[str, Task] = {}
         self._keys: dict[str, str] = {}
-        self._keep = keep
+        self._keep, self._most = keep, most
 
     def start(self, kind: str, label: str, work: Work, *, owner: str, key: str | None = None) -> Task:
-        """Begin ``work`` in a thread. With a ``key`` that is already at work, its task is returned and nothing starts."""
+        """Begin ``work`` in a thread. With a ``key`` that is already at work, its task is returned and nothing starts.
+
+        Raises Busy when this owner has as many tasks at work as one may have.
+        """
         with self._lock:
             if key and (live := self._tasks.get(self._keys.get(key, ""))) and live.state == "running":
                 return live
+            if sum(t.state == "running" and t.owner == owner for t in self._tasks.values()) >= self._most:
+                measures.REFUSED.labels("tasks").inc()
+                raise Busy(f"{self._most} tasks of yours are at work, as many as one person may have.", where=label[:60],
+                           to_do="Wait for one to end, or cancel one; then start this again.")
             task = Task(new_id("job"), kind, label, owner)
             self._tasks[task.id] = task
             if key:
                 self._keys[key] = task.id
             self._forget_old()
+        measures.LIVE_TASKS.inc()
         threading.Thread(target=self._own, args=(task, work), name=f"task-{kind}", daemon=True).start()
         return task
 
@@ -112,6 +121,8 @@ class Background:
             task.error, task.state = f"Something went wrong while: {task.label}. Log id {task.error_id}.", "failed"
         finally:
             task.ended = time.time()
+            measures.LIVE_TASKS.dec()
+            measures.TASKS.labels(task.kind, task.state).inc()
 
     def _forget_old(self) -> None:
         over = [t.id for t in self._tasks.values() if t.state != "running"]

@@ -17,6 +17,7 @@ from typing import Any
 
 from lexsi_ds.errors import Busy, LexsiError, Stopped
 from lexsi_ds.ids import new_id
+from lexsi_ds.jobs import measures
 from lexsi_ds.jobs.cancel import Cancel
 from lexsi_ds.jobs.owner import Owner, is_dead
 from lexsi_ds.jobs.runstore import LIVE_STATES, RunStore
@@ -38,6 +39,7 @@ class RunHandle:
         self.events: list[dict[str, Any]] = []
         self.over = False
         self.changed = threading.Condition()
+        self._began = time.monotonic()
         self._store, self._closing = store, closing
 
     def put(self, kind: str, /, **body: Any) -> None:
@@ -69,6 +71,7 @@ class RunHandle:
                 self.events = self._store.events(self.run_id, 0)
             self.over = True
             self.changed.notify_all()
+        measures.turn_over(self.run_id, body, time.monotonic() - self._began)
 
     def _append(self, kind: str, body: dict[str, Any]) -> None:
         with self.changed:
@@ -86,8 +89,8 @@ Work = Callable[[RunHandle], dict[str, Any] | None]
 class RunRegistry:
     """Starts, reads and stops runs. One a process; other processes are met through the store."""
 
-    def __init__(self, store: RunStore, home: Path) -> None:
-        self._store, self._home = store, home
+    def __init__(self, store: RunStore, home: Path, most: int = 16) -> None:
+        self._store, self._home, self._most = store, home, most
         self._owner = Owner(home)
         self._live: dict[str, RunHandle] = {}
         self._unfinished: dict[str, dict[str, Any]] = {}
@@ -101,8 +104,12 @@ class RunRegistry:
         """Start ``work`` in a thread and return the run's id.
 
         ``work`` returns the body of ``done`` or has put it; its state is ``answered`` unless it says otherwise. Raises
-        Busy when the conversation has a live run.
+        Busy when the conversation has a live run, or this process as many as it takes.
         """
+        if len(self.live()) >= self._most:
+            measures.REFUSED.labels("runs").inc()
+            raise Busy(f"{self._most} questions are at work here, as many as this server takes at once.", where="chat",
+                       to_do="Ask again in a moment; nothing was lost.")
         handle = RunHandle(new_id("run"), self._store, self._closing)
         arguments = (handle.run_id, conversation_id, self._owner.boot, question, meta or {})
         try:
@@ -112,6 +119,7 @@ class RunRegistry:
             self._store.insert_run(*arguments, time.time())
         with self._lock:
             self._live[handle.run_id] = handle
+            measures.LIVE_RUNS.set(len(self._live))
         threading.Thread(target=self._own, args=(handle, work), name=handle.run_id, daemon=True).start()
         return handle.run_id
 
@@ -194,6 +202,7 @@ class RunRegistry:
             return
         with self._lock:
             self._live.pop(handle.run_id, None)
+            measures.LIVE_RUNS.set(len(self._live))
             self._unfinished.pop(handle.run_id, None)
 
     # -- the beat ------------------------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ def where(url: sa.URL) -> str:
 def engine_of(url: sa.URL, **options: object) -> sa.Engine:
     """An engine; BadInput when the address names no database that can be used here."""
     try:
-        return sa.create_engine(url, **options)
+        return sa.create_engine(url, hide_parameters=True, **options)  # a logged error must hold no values
     except ModuleNotFoundError as error:
         raise BadInput(f"The store needs the Python package {error.name}.", where="LEXSI_DS_STORE_URL",
                        to_do='Install it: pip install "psycopg[binary]" for PostgreSQL.') from error

@@ -36,6 +36,7 @@ class Server:
     port: int = 0
     process: subprocess.Popen[bytes] | None = None
     log: Path = field(kw_only=True)
+    script: str = field(default="app.py", kw_only=True)
     env: dict[str, str] = field(default_factory=dict)
     """Settings of this server."""
 
@@ -56,7 +57,7 @@ class Server:
             "-m",
             "streamlit",
             "run",
-            "app.py",
+            self.script,
             "--server.address=127.0.0.1",
             f"--server.port={self.port}",
         ]

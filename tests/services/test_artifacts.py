@@ -35,7 +35,7 @@ def run_id() -> str:
 
 def test_a_frame_comes_back_as_it_was(artifacts: Artifacts, run_id: str, store: Store, home: Path) -> None:
     artifact_id = artifacts.sink(ADA).save_frame(run_id, FRAME, {"tool": "run_sql", "row_count": 2})
-    found = Artifacts(Store(store.url.render_as_string()), home).get(ADA, artifact_id)
+    found = Artifacts(Store(store.url.render_as_string(hide_password=False)), home).get(ADA, artifact_id)
     pd.testing.assert_frame_equal(found.frame(), FRAME)
     told = {"tool": "run_sql", "row_count": 2, "sha256": hashlib.sha256(found.path.read_bytes()).hexdigest()}
     assert (found.kind, found.run_id, found.meta) == ("frame", run_id, told)
