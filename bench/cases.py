@@ -57,7 +57,7 @@ def run(cases: list[dict[str, Any]], data: Path, app: Application, folder: Path,
     """Each case with its verdict."""
     judged = []
     for case in cases:
-        handle = app.catalog.throwaway(data / FILES[case["db"]])
+        handle = app.catalog.throwaway(_file(data, case["db"]))
         app.knowledge(handle)
         told = ask_once(app, handle, case["question"], folder, hints=case.get("context", ""))
         verdict = judge(case, told, data)
@@ -82,10 +82,14 @@ def judge(case: dict[str, Any], told: Told, data: Path) -> Verdict:
     if ours is None or told.last("predict") is not None:
         return Verdict("wrong", "wrong_result", told.text)
     golds = [case["gold"]] if case["gold"] else case.get("readings", [])
-    rows = [gold_rows(data / FILES[case["db"]], gold, case["db"]) for gold in golds]
+    rows = [gold_rows(_file(data, case["db"]), gold, case["db"]) for gold in golds]
     if any(same_rows(ours, gold, ordered=case["ordered"]) for gold in rows):
         return Verdict("right")
     return Verdict("wrong", "wrong_result", f"{told.done['reading']}: {ours[:3]} not {rows[0][:3] if rows else []}")
+
+
+def _file(data: Path, db: str) -> Path:
+    return data / FILES.get(db, f"{db}.sqlite")
 
 
 def gold_rows(path: Path, sql: str, view: str) -> list[Row]:

@@ -39,7 +39,7 @@ _LIST = """
     subj=subject lst=last frst=first mid=middle bday=birthday brth=birth ann=annual mthly=monthly bkgs=bookings mo=month
     mos=months desg=designation desig=designation vol=volume freq=frequency svc=service srv=service pwr=power
     cons=consumption manuf=manufacturer cpty=capacity expt=export stk=stock wrk=work stn=station elec=electric|electronic
-    elev=elevation tm=time natl=national
+    acft=aircraft arpt=airport elev=elevation tm=time natl=national
 """
 _KNOWN = {short: tuple(meant.split("|")) for short, meant in (pair.split("=") for pair in _LIST.split())}
 """Abbreviations that are written so often that nothing else is meant; the first meaning is what a column is called."""

@@ -27,6 +27,7 @@ from lexsi_ds.knowledge.words import of_words, plural, singular, split_name
 
 _OF_A_NAME = of_words("name title first last full middle display short given family sur nick common legal official")
 """Words of a column that holds what its own row is called."""
+_CALLED = of_words("name title surname nickname")
 
 ValueReader = Callable[[str], pd.DataFrame]
 
@@ -41,8 +42,9 @@ def automatic_model(
     """
     tables: list[TableModel] = []
     columns: list[ColumnModel] = []
+    pointed_at = {r.parent: r.parent_column for r in relations if r.usable and r.to_key}
     for table in handle.tables:
-        model, of_table = _derived(table, values, known, alone=len(handle.tables) == 1)
+        model, of_table = _derived(table, values, known, pointed_at.get(table.name), alone=len(handle.tables) == 1)
         tables.append(model)
         columns += of_table
     links = with_relations(_relationships(handle, tables, values), handle, tables, relations)
@@ -70,16 +72,17 @@ def automatic_model(
 
 
 def _derived(
-    table: Table, values: ValueReader, known: frozenset[tuple[str, str]], *, alone: bool
+    table: Table, values: ValueReader, known: frozenset[tuple[str, str]], pointed_at: str | None, *, alone: bool
 ) -> tuple[TableModel, list[ColumnModel]]:
     open_columns = [c for c in table.columns if (table.name, c.name) not in known]
     stored = stored_as(table, [c.name for c in open_columns if c.family == "text" and c.distinct > 2], values)
     short = [c.name for c in open_columns if c.family == "text" and 1 <= c.distinct <= 2 and not c.masked]
     coded = [c.name for c in open_columns if wanted_codes(c) and c.name not in short]
     texts = distinct_values(table.name, [*short, *coded], values)
-    key = _key_of(table)
-    person = bool({w for noun in _row_nouns(table, key) for w in noun.split()} & th.PEOPLE)
-    columns = [column_of(table, c, key, stored.get(c.name), texts.get(c.name, []), person=person) for c in table.columns]
+    key = _key_of(table, pointed_at)
+    person = bool({w for noun in _row_nouns(table, key, alone=alone) for w in noun.split()} & th.PEOPLE)
+    called = key if key and looks_like_key(key) else None  # a code that people say, such as an airport's, stays a text
+    columns = [column_of(table, c, called, stored.get(c.name), texts.get(c.name, []), person=person) for c in table.columns]
     columns = [commented(c, texts.get(c.name, [])) for c in columns]
     model = _table(table, key, columns, alone=alone)
     return model, without_doubles(columns, (model.label, model.plural, *model.synonyms))
@@ -87,7 +90,7 @@ def _derived(
 
 def _with_nouns(link: Relationship, tables: Sequence[TableModel]) -> Relationship:
     parent = next(t for t in tables if t.name == link.parent)
-    return link.model_copy(update={"nouns": role_nouns(link.child_column, (parent.label, *parent.synonyms))})
+    return link.model_copy(update={"nouns": role_nouns(link.child_column, (parent.label, *parent.synonyms), link.parent_column)})
 
 
 def _shared_names(model: SemanticModel) -> tuple[Disambiguation, ...]:
@@ -105,7 +108,8 @@ def _shared_names(model: SemanticModel) -> tuple[Disambiguation, ...]:
     )
 
 
-def _key_of(table: Table) -> str | None:
+def _key_of(table: Table, pointed_at: str | None) -> str | None:
+    """The column that tells rows apart: one that is called so, else the one that other tables point at."""
     unique = [
         c
         for c in table.columns
@@ -118,11 +122,13 @@ def _key_of(table: Table) -> str | None:
         if set(split_name(c.name)) & {singular(w) for w in split_name(table.name)} or c.name.casefold() == "id"
     ]
     found = own or named
+    if not found:
+        found = [c for c in unique if c.name == pointed_at]
     return found[0].name if found else None
 
 
 def _table(table: Table, key: str | None, columns: list[ColumnModel], *, alone: bool) -> TableModel:
-    nouns = _row_nouns(table, key)
+    nouns = _row_nouns(table, key, alone=alone)
     label = nouns[0]
     synonyms = list(nouns[1:])
     for noun in nouns:
@@ -142,7 +148,7 @@ def _table(table: Table, key: str | None, columns: list[ColumnModel], *, alone: 
         c
         for c in columns
         if c.role in ("text", "category")
-        and (said := {singular(w) for w in split_name(c.name)}) & {"name", "title"}
+        and (said := {singular(w) for w in split_name(c.name)}) & _CALLED
         and (said <= own or c.distinct * 2 > table.rows)
     ]
     return TableModel(
@@ -164,14 +170,17 @@ def _are_sales(columns: list[ColumnModel]) -> bool:
     return len(prices) == 1 and any(c.role == "time" for c in columns)
 
 
-def _row_nouns(table: Table, key: str | None) -> list[str]:
+def _row_nouns(table: Table, key: str | None, *, alone: bool) -> list[str]:
+    """What a row is called, the likeliest first. Of several tables each has a name that somebody chose; a lone file may not."""
     nouns = []
     words = [w for w in split_name(table.name) if w not in th.ROW_NOISE and not w.isdigit()]
-    from_key = [w for w in split_name(key or "") if w not in th.KEY_ENDINGS]
+    from_key = [w for w in split_name(key or "") if w not in th.KEY_ENDINGS] if key and looks_like_key(key) else []
     if from_key:
         nouns.append(" ".join([*from_key[:-1], singular(from_key[-1])]))
     if words:
-        nouns.append(" ".join([*words[:-1], singular(words[-1])]))
+        own = " ".join([*words[:-1], singular(words[-1])])
+        foreign = not alone and from_key and not {singular(w) for w in from_key} & {singular(w) for w in words}
+        nouns.insert(0 if foreign else len(nouns), own)
     if not from_key and any(singular(w) in th.PEOPLE for w in words):
         nouns.insert(0, next(singular(w) for w in words if singular(w) in th.PEOPLE))
     return list(dict.fromkeys(nouns)) or ["row"]

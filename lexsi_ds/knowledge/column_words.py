@@ -51,6 +51,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "launch": ("launched",), "start": ("started",), "begin": ("began",), "end": ("ended",), "visit": ("visited",),
     "book": ("booked",), "checkout": ("checked out", "borrowed"), "graduation": ("graduated",), "manufacture": ("manufactured",),
     "production": ("produced",), "completion": ("completed",), "approval": ("approved",), "submission": ("submitted",),
+    "login": ("logged in", "signed in"),
     "install": ("installed",), "installation": ("installed",), "loan": ("borrowed",), "rental": ("rented",), "rent": ("rented",),
 }  # fmt: skip
 """Of a date's name: what is said to have happened then."""

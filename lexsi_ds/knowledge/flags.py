@@ -85,6 +85,27 @@ def metrics_of(model: SemanticModel) -> tuple[Metric, ...]:
         )
         for c in model.columns
         if c.role == "flag" and len(c.values) == 2
+    ) + tuple(_rate_of_date(model, c) for c in model.columns if _ends_some(c))
+
+
+def _ends_some(column: ColumnModel) -> bool:
+    """Whether a date says of some rows that they were cancelled or left, and is missing on the others."""
+    return column.role == "time" and bool(column.nulls) and not column.masked and outcome_key(column.name) in ("churn", "attrition")
+
+
+def _rate_of_date(model: SemanticModel, column: ColumnModel) -> Metric:
+    """The share of rows that have such a date: churn rate of subscriptions with a day that they were cancelled on."""
+    nouns = dict.fromkeys((_noun(column), *_done(column), *(th.DONE_NOUNS[w] for w in column.label.split() if w in th.DONE_NOUNS)))
+    return Metric(
+        id=f"{column.name}_rate",
+        label=f"{next(iter(nouns))} rate",
+        table=column.table,
+        kind="rate",
+        unit="%",
+        words=tuple(form.format(noun) for noun in nouns for form in _RATE_FORMS),
+        conditions=(Condition(table=column.table, column=column.name, op="is not null"),),
+        hits=column.label,
+        text=f"share of {model.table(column.table).plural} that have a {column.name}",
     )
 
 

@@ -20,6 +20,8 @@ _LINES = of_words("line detail order sale invoice transaction basket cart receip
 """Words of a table of line items; stock has prices and quantities too, and is no revenue."""
 _TAKINGS = of_words("amount total revenue sales turnover value")
 """What a line's own amount of money is called last."""
+_BILLS = of_words("invoice bill sale receipt booking ticket")
+_CHARGED = of_words("amount total fare price value")
 _WORDS = ("revenue", "sales", "turnover", "sales revenue", "total revenue", "total sales", "sales volume")
 
 
@@ -35,7 +37,18 @@ def formulas_of(handle: DatasetHandle, tables: Sequence[TableModel], columns: Se
                 made.append(_revenue(table, price, quantity, _discount(handle, own), first=not made))
             elif len(kept) == 1 and _native(kept[0]):
                 made.append(_kept_revenue(table, kept[0], first=not made))
-    return tuple(made)
+    return tuple(made) or _billed(tables, columns)
+
+
+def _billed(tables: Sequence[TableModel], columns: Sequence[ColumnModel]) -> tuple[Formula, ...]:
+    """Where nothing has a price and a quantity: the one amount of the one table of bills."""
+    found: list[tuple[TableModel, ColumnModel]] = []
+    for table in tables:
+        if {singular(w) for w in split_name(table.name)} & _BILLS:
+            own = [c for c in columns if c.table == table.name and c.role == "measure" and not c.masked and _native(c)]
+            kept = [c for c in own if c.additive and set(c.label.split()) & _CHARGED]
+            found += [(table, kept[0])] if len(kept) == 1 else []
+    return (_kept_revenue(*found[0], first=True),) if len(found) == 1 else ()
 
 
 def _has_lines(table: TableModel, columns: Sequence[ColumnModel], *, alone: bool) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from lexsi_ds.knowledge.words import of_words, singular
 
 _TAILS = of_words(
-    "name type status state level class category group code id number key count flag description title amount kind label"
+    "score name type status state level class category group code id number key count flag description title amount kind label"
 )
 """Last words that say what sort of column it is rather than what it is about."""
 _NO_NAME = of_words(
@@ -28,6 +28,8 @@ def short_names(words: tuple[str, ...]) -> tuple[str, ...]:
     found: list[tuple[str, ...]] = []
     if len(words) == 2 and words[1].endswith("ed") and len(words[1]) > 4:
         found.append((words[1], words[0]))
+    if words[-1:] == ("price",):
+        found.append(("cost",))
     if len(words) > 1 and words[-1] in _TAILS:
         found.append(words[:-1])
     found += [words[n:] for n in range(1, len(words)) if not (words[n - 1] == "total" and words[n] in _EACH)]

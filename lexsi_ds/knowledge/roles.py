@@ -19,12 +19,20 @@ _OF_ITSELF = frozenset({"parent", "referrer", "predecessor", "successor"})
 _LITTLE = frozenset({"to", "by", "of", "the", "fk", "ref"})
 
 
-def role_nouns(column: str, parent_words: Sequence[str]) -> tuple[str, ...]:
+_PARTS = frozenset({"origin", "destination", "source", "target", "sender", "receiver", "departure", "arrival"})
+"""What a link is called by itself, without what it points to: the destination of a voyage."""
+
+
+def role_nouns(column: str, parent_words: Sequence[str], parent_column: str = "") -> tuple[str, ...]:
     """What the parent is called in this role: ``SupportRepId`` -> support rep, support representative; ``ReportsTo`` -> manager,
     boss. Empty when the column only names the parent itself."""
     words = [w for w in split_name(column) if w not in th.KEY_ENDINGS and w not in _LITTLE]
+    keyed = split_name(parent_column)
+    if 0 < len(keyed) < len(words) and tuple(words[-len(keyed) :]) == tuple(keyed):
+        words = [*words[: -len(keyed)], *parent_words[0].split()]  # dest_iata of an airport's iata: the destination airport
     if not words:
         return ()
+    part = (words[0],) if len(words) > 1 and words[0] in _PARTS and " ".join(words[1:]) in parent_words else ()
     said = " ".join([*words[:-1], singular(words[-1])])
     if said in parent_words or "".join(words) in {p.replace(" ", "") for p in parent_words}:
         return ()
@@ -33,7 +41,7 @@ def role_nouns(column: str, parent_words: Sequence[str]) -> tuple[str, ...]:
     others = _SAME_ROLE.get(words[-1], ())
     if others is _BOSS:
         return (said, *(b for b in _BOSS if b != said))
-    return (said, *(" ".join([*words[:-1], other]) for other in others))
+    return (said, *part, *(" ".join([*words[:-1], other]) for other in others))
 
 
 def self_nouns(column: str, label: str) -> tuple[str, ...]:

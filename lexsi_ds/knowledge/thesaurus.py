@@ -38,6 +38,7 @@ ROW_SYNONYMS: dict[str, tuple[str, ...]] = {
     "shop": ("store",), "airline": ("carrier",), "author": ("writer",), "artist": ("musician",), "artwork": ("work",),
     "enrolment": ("enrollment",), "enrollment": ("enrolment",), "absence": ("missed day",), "accident": ("crash",),
     "device": ("machine",), "machine": ("device",), "plant": ("facility",), "department": ("dept",), "branch": ("location",),
+    "admission": ("stay", "hospital stay"),
     "appointment": ("visit",), "visit": ("appointment",), "medication": ("drug",), "drug": ("medication",),
 }
 """Other words for rows; each counts only where no table is called so."""

@@ -14,6 +14,7 @@ from lexsi_ds.text_to_sql import (
     faithful,
     fanout,
     followup,
+    lateness,
     negations,
     orders,
     spans,
@@ -31,7 +32,7 @@ from lexsi_ds.text_to_sql.reading import Analytic, Evidence
 from lexsi_ds.text_to_sql.resolver import Settled, resolve
 from lexsi_ds.text_to_sql.sqltext import Names
 from lexsi_ds.text_to_sql.tagger import Item, Tagged, tag
-from lexsi_ds.text_to_sql.units import is_measured
+from lexsi_ds.text_to_sql.units import currency, is_measured
 from lexsi_ds.text_to_sql.wording import reading_of
 from lexsi_ds.text_to_sql.writer import write
 
@@ -41,7 +42,7 @@ def analytic(
 ) -> Analytic:
     """The query that answers a question. Raises NotUnderstood or Ambiguous."""
     tagged = tag(question, lexicon, names.handle.today)
-    told = spans.told(whose.told(tagged.items, names.model), names.model)
+    told = lateness.told(spans.told(whose.told(tagged.items, names.model), names.model), names.model)
     tagged = glossed(replace(tagged, items=units.told_of_numbers(elapsed.soften(told))))
     if previous is not None:
         tagged = replace(tagged, items=turns.in_place(tagged.items))
@@ -78,6 +79,8 @@ def _said(tagged: Tagged) -> tuple[Item, ...]:
 
 _NOISE = frozenset(["level", "levels", "type", "types", "category", "categories", "kind", "kinds", "rating", "ratings", "score"])
 """Nouns that add nothing behind a column's name: education level."""
+_SORTS = frozenset(["class", "tier", "type", "kind", "category", "member", "members"])
+"""Nouns that add nothing behind a value or the name of rows: business class, crew member."""
 
 
 def glossed(tagged: Tagged) -> Tagged:
@@ -96,6 +99,9 @@ def glossed(tagged: Tagged) -> Tagged:
         noise = item.kind == "unknown" and item.words and item.words[0] in _NOISE and n > 0
         if noise and items[n - 1].kind == "sense" and items[n - 1].of("column"):
             items[n] = replace(item, kind="stop")
+        sort = item.kind == "unknown" and item.words and item.words[0] in _SORTS and n > 0
+        if sort and items[n - 1].kind == "sense" and items[n - 1].of("value", "entity"):
+            items[n] = replace(item, kind="stop")
         if item.kind != "gloss":
             continue
         before = n - 1
@@ -111,8 +117,10 @@ def glossed(tagged: Tagged) -> Tagged:
 
 
 def _strange(tagged: Tagged) -> tuple[str, ...]:
-    units = {"czk", "crowns", "crown", "kc", "percent", "pct"}
-    return tuple(w for w in tagged.unknown if w.casefold() not in units and not is_measured(w))
+    after_number = {i.text for n, i in enumerate(tagged.items) if n and tagged.items[n - 1].kind == "number"}
+    known = {w for w in tagged.unknown if w.casefold() in ("percent", "pct") or is_measured(w)}
+    known |= {w for w in tagged.unknown if currency(w) and (w in after_number or w.casefold() in ("czk", "kc", "crowns", "crown"))}
+    return tuple(w for w in tagged.unknown if w not in known)
 
 
 def _count_column(measures: tuple[Measure, ...], main: Measure | None) -> str | None:

@@ -79,7 +79,8 @@ def _of_metric(metric: Metric, names: Names, joining: Joining) -> Measure:
         fn = "sum" if metric.kind == "sum" else "average"
         return Measure(fn=fn, name=slug(metric.label), label=metric.label, ref=ref, unit=metric.unit)
     hits = tuple(
-        Predicate(ref=joining.ref(f"{c.table}.{c.column}"), test="in", values=c.values) for c in metric.conditions
+        Predicate(ref=joining.ref(f"{c.table}.{c.column}"), test="is not null" if c.op == "is not null" else "in", values=c.values)
+        for c in metric.conditions
     )
     known = tuple(
         Predicate(ref=h.ref, test="is not null") for h in hits if names.column(h.ref.table, h.ref.column).nulls

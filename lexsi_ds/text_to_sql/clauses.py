@@ -180,24 +180,8 @@ def _is_unit(parser: Parser, i: int) -> bool:
     item = parser.items[i] if i < len(parser.items) else None
     if item is not None and item.kind in ("unknown", "grain") and units.is_measured(item.text):
         return True
-    return (
-        item is not None
-        and item.kind in ("unknown", "mark")
-        and item.text.casefold()
-        in (
-            "czk",
-            "crowns",
-            "crown",
-            "kc",
-            "eur",
-            "euros",
-            "usd",
-            "dollars",
-            "percent",
-            "%",
-            "pct",
-        )
-    )
+    said = item is not None and item.kind in ("unknown", "mark")
+    return item is not None and said and (bool(units.currency(item.text)) or item.text.casefold() in ("percent", "%", "pct"))
 
 
 def _plain_number(parser: Parser, i: int) -> int:

@@ -30,7 +30,6 @@ from lexsi_ds.text_to_sql.wording import SAID
 if TYPE_CHECKING:
     from lexsi_ds.text_to_sql.resolver import Resolver
 
-_MONEY = frozenset({"czk", "crowns", "crown", "kc"})
 _PER_MONTH = {"month": 1, "year": 12}
 
 
@@ -154,8 +153,8 @@ def _compared_column(r: Resolver, ask: FilterAsk) -> tuple[ColumnModel, Ref]:
         fitting = [c for c in fitting if c.name == table.size] or fitting
     elif unit is not None and unit.kind == "grain":
         fitting = [c for c in own if c.unit in ("months",)]
-    elif unit is not None and unit.text.casefold() in _MONEY:
-        fitting = [c for c in own if c.unit == "CZK"]
+    elif unit is not None and (money := units.currency(unit.text)) is not None:
+        fitting = [c for c in own if c.unit == money]
         fitting = [c for c in fitting if c.name == table.size] or fitting
     elif unit is None and table.size is not None:
         fitting = [c for c in own if c.name == table.size]
@@ -196,7 +195,8 @@ def _factor(ask: FilterAsk, column: ColumnModel) -> float:
     if unit is None:
         return 1
     said = unit.text.casefold()
-    if said in _MONEY and column.unit == "CZK":
+    money = units.currency(said)
+    if money is not None and money == column.unit:
         return 1
     if said in ("%", "percent", "pct") and column.unit == "%":
         return 1

@@ -130,7 +130,7 @@ def _dates(names: Names, item: Item) -> set[Column]:
     found = {(s.table, s.column) for s in item.of("column", "verb", "hint")} & set(times)
     exact = {(s.table, s.column) for s in item.of("column")} & set(times)
     roots = [w for w in item.words if w not in _PLAIN] if not exact else []
-    found |= {k for k, c in times.items() if any(_related(w, x) for w in roots for x in c.label.split() if x not in _PLAIN)}
+    found |= {k for k, c in times.items() if any(related(w, x) for w in roots for x in c.label.split() if x not in _PLAIN)}
     found = exact or found
     if not tables:
         return found
@@ -138,7 +138,7 @@ def _dates(names: Names, item: Item) -> set[Column]:
     return {f for f in found if f[0] in tables} or own
 
 
-def _related(one: str, other: str) -> bool:
+def related(one: str, other: str) -> bool:
     """Whether two words are forms of one: delivery, delivered."""
     a, b = _IRREGULAR.get(one, one), _IRREGULAR.get(other, other)
     shared = next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))

@@ -40,10 +40,23 @@ def superlative(parser: Parser, i: int) -> int:
             return stop + 1
         return i
     if parser.is_named(i, "extreme"):
-        return _extreme(parser, i)
+        stop = _first_of_list(parser, i)
+        return stop if stop > i else _extreme(parser, i)
     if kind in SUPERLATIVES:
         return _superlative(parser, i, descending=SUPERLATIVES[kind])
     return i
+
+
+def _first_of_list(parser: Parser, i: int) -> int:
+    """ "..., most expensive first": the order of groups whose figure was named before."""
+    ends = {s.value for s in parser.items[i].of("extreme")}
+    first = parser.kind(i + 1) == "top" and parser.items[i + 1].words == ("first",) and i + 2 >= len(parser.said())
+    named = {(s.table, s.column) for m in parser.draft.measures if m.target for s in m.target.of("column")}
+    same = named & {(s.table, s.column) for s in parser.items[i].of("extreme")}
+    if not first or not same or len(ends) != 1 or parser.draft.order:
+        return i
+    parser.draft.order.append(OrderAsk(ends == {"highest"}))
+    return i + 2
 
 
 def _extreme(parser: Parser, i: int) -> int:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from lexsi_ds.knowledge.model import TableModel
 from lexsi_ds.knowledge.words import fold, stem
 from lexsi_ds.text_to_sql.doubt import NotUnderstood
 from lexsi_ds.text_to_sql.draft import FilterAsk
+from lexsi_ds.text_to_sql.joins import routes
 from lexsi_ds.text_to_sql.lexicon import Sense
 from lexsi_ds.text_to_sql.logical import Predicate
 from lexsi_ds.text_to_sql.subqueries import exists
@@ -25,17 +27,28 @@ def filled_or_there(r: Resolver, ask: FilterAsk) -> list[Predicate]:
     item = ask.items[0]
     said = stem(item.words[-1])
     tables = [t for t in r.model.tables if said in {stem(w) for w in t.label.split()[-1:]}]
+    tables = tables or _of_a_day(r, ask)
     away = [t for t in tables if (far := r.scope.distance(t.name)) is None or far >= 10]
     if ask.kind == "filled" and not ask.negated and item.words[-1].endswith("ed"):
         column, _ = r.column_of(item)
         if column.role == "time" and not column.nulls:
             return []  # every row was: "cards that have been issued"
-    if ask.kind == "filled" and (item.of("column") or len(tables) != 1 or len(away) != 1):
+    if ask.kind == "filled" and ((item.of("column") and not ask.negated) or len(tables) != 1 or len(away) != 1):
         return [filled(r, ask)]
     if len(away) != 1 or len(tables) != 1:
         raise NotUnderstood((ask.text,), "nothing here is done so")
     rows = replace(item, kind="sense", senses=(Sense("entity", away[0].name, label=away[0].label),))
     return exists(r, replace(ask, kind="exists", items=(rows,), test="exists", column=None))
+
+
+def _of_a_day(r: Resolver, ask: FilterAsk) -> list[TableModel]:
+    """ "never admitted": the rows whose every one has such a day, where those are not the ones asked for but belong to them."""
+    senses = ask.items[0].of("column", "verb", "hint")
+    dated = [r.names.column(s.table, s.column) for s in senses]
+    tables = {c.table for c in dated if c.role == "time" and not c.nulls and c.table != r.base}
+    if not ask.negated or not dated or len({c.table for c in dated}) != 1 or len(tables) != 1:
+        return []
+    return [r.model.table(t) for t in tables if any(w.hops for w in routes(r.model, t, r.base) if not w.back)]
 
 
 def filled(r: Resolver, ask: FilterAsk) -> Predicate:

@@ -37,7 +37,15 @@ def which(parser: Parser, i: int) -> int:
     ):
         parser.draft.which = parser.items[stop]
         return stop + 1
+    if chooses and stop == parser.skip(i + 1, "of", "all") and _is_role(parser, stop):
+        parser.draft.groups.append(GroupAsk(parser.items[stop], text=parser.items[stop].text))
+        return stop + 1
     return stop
+
+
+def _is_role(parser: Parser, i: int) -> bool:
+    """ "which destination": rows in the role that a link has, where nothing else is called so."""
+    return parser.is_named(i, "role") and not parser.is_named(i, "entity", "column", "value")
 
 
 def named(parser: Parser, i: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lexsi_ds.knowledge.model import Formula, Metric
+from lexsi_ds.knowledge.model import Condition, Formula, Metric
 from lexsi_ds.text_to_sql.doubt import NotUnderstood
 from lexsi_ds.text_to_sql.draft import MeasureAsk
 from lexsi_ds.text_to_sql.logical import Dimension, Measure, Predicate
@@ -22,7 +22,7 @@ def of_metric(r: Resolver, metric: Metric, item: Item) -> Measure:
         fn = "sum" if metric.kind == "sum" else "average"
         return Measure(fn=fn, name=slug(metric.label), label=metric.label, ref=ref, unit=metric.unit)
     r.metric = metric
-    hits = tuple(_predicate_of(r, c.table, c.column, c.values, item) for c in metric.conditions)
+    hits = tuple(_predicate_of(r, c, item) for c in metric.conditions)
     table = r.model.table(metric.table)
     known = _known(r, hits)
     return Measure(
@@ -50,7 +50,7 @@ def of_formula(r: Resolver, ask: MeasureAsk, formula: Formula, item: Item) -> Me
         raise NotUnderstood((item.text,), f"{formula.label} is worked out per {r.model.table(formula.table).label}")
     r.note(item.text, formula.text or formula.expression)
     column = r.model.of_table(formula.table)[0]
-    hits = tuple(_predicate_of(r, c.table, c.column, c.values, item) for c in formula.conditions)
+    hits = tuple(_predicate_of(r, c, item) for c in formula.conditions)
     made = fn if fn in ("sum", "average") and formula.row else "formula"
     text = formula.row if made != "formula" else formula.expression
     return Measure(
@@ -59,8 +59,9 @@ def of_formula(r: Resolver, ask: MeasureAsk, formula: Formula, item: Item) -> Me
     )
 
 
-def _predicate_of(r: Resolver, table: str, column: str, values: tuple[str, ...], item: Item) -> Predicate:
-    return Predicate(ref=r.scope.ref(table, column, item), test="in", values=values)
+def _predicate_of(r: Resolver, test: Condition, item: Item) -> Predicate:
+    ref = r.scope.ref(test.table, test.column, item)
+    return Predicate(ref=ref, test="is not null") if test.op == "is not null" else Predicate(ref=ref, test="in", values=test.values)
 
 
 def _known(r: Resolver, hits: tuple[Predicate, ...]) -> tuple[Predicate, ...]:

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from lexsi_ds.knowledge.model import ColumnModel, SemanticModel, TableModel
 from lexsi_ds.knowledge.words import of_words, stem
+from lexsi_ds.text_to_sql.elapsed_of import related
 from lexsi_ds.text_to_sql.items import Item
 from lexsi_ds.text_to_sql.senses import Sense
 
@@ -40,8 +41,14 @@ def span_of(model: SemanticModel, table: TableModel) -> tuple[ColumnModel, Colum
 
 
 def told(items: tuple[Item, ...], model: SemanticModel) -> tuple[Item, ...]:
-    """ "average duration of voyages" as the days between the two; "took longer than 30 days" likewise."""
+    """ "average duration of voyages" as the days between the two; "took longer than 30 days", "days to close" likewise."""
+    done = _until_done(items, model)
+    if done is not None:
+        return done
+    said, items = items, _length_of_stay(items)
     tables = {s.table for i in items for s in i.of("entity")}
+    if items is not said and not tables & {t.name for t in model.tables if "stay" in t.synonyms}:
+        tables |= {t.name for t in model.tables if "stay" in t.synonyms}
     spans = {t: found for t in sorted(tables) if (found := span_of(model, model.table(t))) is not None}
     if len(spans) != 1:
         return items
@@ -54,6 +61,42 @@ def told(items: tuple[Item, ...], model: SemanticModel) -> tuple[Item, ...]:
         if took and items[n - 2].kind in _TESTS and _takes(items, n - 3) and not _has_sides(items, n + 1):
             return _behind(items[: n + 1], items[n + 1 :], item, begin, end)
     return items
+
+
+def _length_of_stay(items: tuple[Item, ...]) -> tuple[Item, ...]:
+    """ "length of stay", "days of stay" as the duration of a stay."""
+    for n, item in enumerate(items[:-2]):
+        if item.words != ("length",) or item.of("value", "entity") or items[n + 1].kind != "of":
+            continue
+        stay, noun = items[n + 2], replace(item, kind="unknown", words=("duration",), senses=())
+        if stay.words in (("stay",), ("stays",)) and stay.of("entity"):
+            return (*items[:n], noun, *items[n + 1 :])
+        if stay.kind == "in" and stay.words == ("stay", "in"):  # "length of stay in days": no "stay in York"
+            return (*items[:n], noun, replace(stay, words=("in",)), *items[n + 3 :])
+    return items
+
+
+def _until_done(items: tuple[Item, ...], model: SemanticModel) -> tuple[Item, ...] | None:
+    """ "average days to close a ticket": from the day that its rows begin to the day that they are closed."""
+    for n, item in enumerate(items[:-2]):
+        timed = item.words[:1] and (item.words[0] in _UNITS or item.words == ("time",)) and len(item.words) == 1
+        if not (timed and items[n + 1].kind == "to" and items[n + 1].words == ("to",) and _is_figure(items, n)):
+            continue
+        named = {s.table for i in items for s in i.of("entity")}
+        pairs = [p for t in model.tables if not named or t.name in named for p in _to_the_end(model, t, items[n + 2].words)]
+        if len(pairs) == 1:
+            unit = item.words[0] if item.words[0] in _UNITS else "days"
+            grain = replace(item, kind="grain", words=(unit,), senses=())
+            return _behind((*items[:n], grain), items[n + 3 :], item, *pairs[0])
+    return None
+
+
+def _to_the_end(model: SemanticModel, table: TableModel, verb: tuple[str, ...]) -> list[tuple[ColumnModel, ColumnModel]]:
+    """The day that rows of a table begin, and the one of what the verb says, where both are plain."""
+    dated = [c for c in model.of_table(table.name) if c.role == "time" and not c.masked]
+    done = [c for c in dated if any(related(verb[0], w) for w in c.label.split())]
+    begun = [c for c in dated if c not in done and _words(c) & _stems(_BEGINS) and not _words(c) & _stems(_ENDS)]
+    return [(begun[0], done[0])] if len(begun) == len(done) == 1 else []
 
 
 def _behind(

@@ -42,6 +42,17 @@ def is_measured(word: str) -> bool:
     return _one(word) in _WORDS
 
 
+_CURRENCIES = {
+    "czk": "CZK", "crown": "CZK", "kc": "CZK", "eur": "EUR", "euro": "EUR", "\u20ac": "EUR", "usd": "USD", "dollar": "USD",
+    "$": "USD",    "gbp": "GBP", "chf": "CHF", "franc": "CHF",
+}  # fmt: skip
+
+
+def currency(said: str) -> str | None:
+    """The code of a currency that a word names; None for any other word. Pounds are a weight as often."""
+    return _CURRENCIES.get(said.strip().casefold()) or _CURRENCIES.get(_one(said))
+
+
 def factor(said: str, kept: str) -> float | None:
     """By what a number in the unit said is multiplied to be in the column's; None when they are not of one kind."""
     one, other = _one(said), kept.casefold() if kept.casefold() in ("ms", "s") else _one(kept)

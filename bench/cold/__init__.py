@@ -1,0 +1,1 @@
+"""Invented databases whose questions are asked cold."""
