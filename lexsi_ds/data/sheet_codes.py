@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 
 _MASK = re.compile(r"[^\W\d_]{0,8}[0\- /()]*0[0\- /()]*0[0\- /()]*")
 """Letters or none, two zeros at least, and between them only what stands between the parts of a code."""
+_LETTERED = re.compile(r"(?!R0|RM|FT|KR|KG|KM|MB|GB|TB|MM|CM)[A-Z]{1,2}0")
+"""One or two capitals and one zero: ``"Q"0`` shows a quarter as Q3. Amounts and measures are none."""
 TEXT = "@"
 """The format of cells that are text whatever was typed into them."""
 _UNQUOTED = re.compile(r'"[^"]*"|\\.')
@@ -59,7 +61,8 @@ def code_mask(code: str) -> str | None:
         return TEXT
     literals = "".join(re.findall(r'"([^"]*)"', first))
     mask = first.replace("\\", "").replace('"', "")
-    return mask if _MASK.fullmatch(mask) and "0" not in literals and not re.search(r"(?i)[a-z]", _UNQUOTED.sub("", first)) else None
+    is_code = _MASK.fullmatch(mask) or (literals and _LETTERED.fullmatch(mask))
+    return mask if is_code and "0" not in literals and not re.search(r"(?i)[a-z]", _UNQUOTED.sub("", first)) else None
 
 
 def masked(digits: str, mask: str) -> str:

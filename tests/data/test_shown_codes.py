@@ -7,8 +7,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import xlsxwriter
 import xlwt
 
+from lexsi_ds.data.sheet_codes import code_mask, masked
 from tests.data.conftest import Importing
 
 _SPACE = "urn:oasis:names:tc:opendocument:xmlns"
@@ -117,3 +119,26 @@ def test_a_duration_beyond_a_day_is_written_alike_in_all_workbooks(tmp_path: Pat
     rows = ["".join(map(_text, ["n", "t"])), _number(1) + long, _number(2) + _text("x")]
     read = importing("files", _ods(tmp_path / "t.ods", rows))
     assert read.rows() == [(1, "26:30:05"), (2, "x")]
+
+
+@pytest.mark.parametrize(
+    ("code", "number", "shown"),
+    [
+        ('"Q"0', "3", "Q3"), ('"FY"0', "25", "FY25"), ('"KW"0', "7", "KW7"), ('"R"0', "3", None), ('"RM"0', "3", None),
+        ('"kr"0', "3", None), ('"EUR"0', "3", None), ("0", "3", None), ('0"Q"', "3", None), ('"Q"0.0', "3", None),
+    ],
+)  # fmt: skip
+def test_one_zero_behind_capitals_is_a_code_and_no_amount(code: str, number: str, shown: str | None) -> None:
+    mask = code_mask(code)
+    assert (mask and masked(number, mask)) == shown
+
+
+def test_quarters_of_a_workbook_are_read_as_shown(importing: Importing, tmp_path: Path) -> None:
+    with xlsxwriter.Workbook(str(tmp_path / "q.xlsx")) as book:
+        sheet, quarter = book.add_worksheet("S"), book.add_format({"num_format": '"Q"0'})
+        sheet.write_row(0, 0, ["quarter", "sales"])
+        for i in range(4):
+            sheet.write_number(i + 1, 0, i + 1, quarter)
+            sheet.write_number(i + 1, 1, i * 10.5)
+    read = importing("files", tmp_path / "q.xlsx")
+    assert read.rows() == [("Q1", 0.0), ("Q2", 10.5), ("Q3", 21.0), ("Q4", 31.5)]
