@@ -63,6 +63,8 @@ class Item(BaseModel):
     task: Task = Task()
     context: str = ""
     """What the person says beside the question; such an item is asked outside a conversation."""
+    documents: dict[str, str] = Field(default_factory=dict)
+    """What the library holds while it is asked: texts by name."""
     note: str = ""
 
     @property

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from bench.asking import Chat, Told, ask_once, play
@@ -47,7 +48,8 @@ class Runner:
 
     def _one(self, item: Item) -> Judged:
         try:
-            told = self._told(item)
+            with self._library(item.documents):
+                told = self._told(item)
             verdict = self._judge(item, told)
         except Exception as error:  # a crash of the product is a result of the bench, not its end
             return Judged(item.id, item.kind, item.asked[-1], Verdict("failed", "crashed", f"{type(error).__name__}: {error}"))
@@ -58,6 +60,21 @@ class Runner:
             verdict = Verdict("right", "wrong_tool_sequence", f"ran {', '.join(ran) or 'nothing'}")
         seconds, tokens = told[-1].seconds, sum(t.tokens for t in told)
         return Judged(item.id, item.kind, " > ".join(item.asked), verdict, ran, fits, seconds, tokens, _signature(told[-1]))
+
+    @contextlib.contextmanager
+    def _library(self, texts: Mapping[str, str]) -> Iterator[None]:
+        """These documents and no others, while an item is asked."""
+        actor, kept = self._app.person(), []
+        try:
+            for name, text in texts.items():
+                path = self._folder / "document.tmp"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+                kept.append(self._app.documents.add(actor, path, name).document.id)
+            yield
+        finally:
+            for document_id in kept:
+                self._app.documents.delete(actor, document_id)
 
     def _told(self, item: Item) -> tuple[Told, ...]:
         if item.calls:

@@ -69,10 +69,17 @@ class Workspaces:
         self._rows.rename(workspace_id, clean_line(name, "name", _LONGEST_NAME))
         return self.get(actor, workspace_id)
 
-    def delete(self, actor: Actor, workspace_id: str) -> None:
-        """Delete it; chats that were made there stay with who made them."""
-        self._need_admin(actor, workspace_id)
-        self._rows.delete(workspace_id)
+    def delete(self, actor: Actor, workspace_id: str, *, with_documents: bool = False) -> None:
+        """Delete it; chats that were made there stay with who made them. Raises Conflict that names the documents which would go
+        with it, unless ``with_documents`` says that they may."""
+        record, _ = self._need_admin(actor, workspace_id)
+        held = self._rows.delete(workspace_id, with_documents=with_documents)
+        if held:
+            named = ", ".join(held[:3]) + (f" and {len(held) - 3} more" if len(held) > 3 else "")
+            raise Conflict(
+                f"Its library holds {len(held)} document{'' if len(held) == 1 else 's'} that would be deleted with it: {named}.",
+                where=record.name, to_do="Keep what you need, then delete it with its documents.",
+            )
 
     def write_context(self, actor: Actor, workspace_id: str, content: str, seen: int) -> Workspace:
         """Replace the AI context that was read at version ``seen``. Raises Conflict when somebody else saved it since."""

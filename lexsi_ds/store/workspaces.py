@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from lexsi_ds.store import tables as t
 from lexsi_ds.store.db import Store
+from lexsi_ds.store.document_tables import document_decisions, documents
 from lexsi_ds.store.records import Record, now
 
 
@@ -73,10 +74,18 @@ class WorkspaceRows:
         with self._store.write() as db:
             db.execute(sa.update(t.workspaces).where(t.workspaces.c.id == workspace_id).values(name=name))
 
-    def delete(self, workspace_id: str) -> None:
-        """Hide it; its row stays."""
+    def delete(self, workspace_id: str, *, with_documents: bool) -> tuple[str, ...]:
+        """Hide it; its row stays. Its documents go for good ``with_documents``; else, where it has any, nothing changes and their
+        names come back."""
+        d = documents.c
         with self._store.write() as db:
+            held = db.execute(sa.select(d.shelf, d.path).where(d.library == workspace_id).order_by(d.shelf, d.path)).all()
+            if held and not with_documents:
+                return tuple(f"{row.shelf}/{row.path}" for row in held)
+            db.execute(sa.delete(documents).where(d.library == workspace_id))
+            db.execute(sa.delete(document_decisions).where(document_decisions.c.library == workspace_id))
             db.execute(sa.update(t.workspaces).where(t.workspaces.c.id == workspace_id).values(deleted_at=now()))
+        return ()
 
     def write_content(self, workspace_id: str, seen: int, content: str, person: str, name: str) -> WorkspaceRecord | None:
         """Replace the context if the row is still at version ``seen``; else write nothing and return None."""

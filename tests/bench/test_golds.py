@@ -69,9 +69,8 @@ def test_the_cases_to_explain_are_loans_of_the_bank(con) -> None:
 def test_every_tool_has_a_happy_and_an_error_path() -> None:
     worked = {c.tool for i in ITEMS if i.calls and i.expect != "tool_error" for c in i.calls}
     failed = {i.calls[-1].tool for i in ITEMS if i.expect == "tool_error"}
-    documents = {"list_documents", "read_document"}  # the demo bank has none: both paths are in the tests of documents
-    assert failed == set(REGISTRY) - documents
-    assert worked == set(REGISTRY) - documents - {"connect_datalake"}, "a store to connect to is in the tests of connectors"
+    assert failed == set(REGISTRY)
+    assert worked == set(REGISTRY) - {"connect_datalake"}, "a store to connect to is in the tests of connectors"
 
 
 def test_no_question_is_copied_from_the_shared_cases() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lexsi_ds.errors import BadInput, Denied, NotFound, WorkerFailed
+from lexsi_ds.errors import BadInput, Conflict, Denied, NotFound, WorkerFailed
 from lexsi_ds.jobs.pool import Pool
 from lexsi_ds.services.access import ALL_RIGHTS, Actor
 from lexsi_ds.services.documents import Documents, passages_of, telling_lines
@@ -169,3 +169,21 @@ def test_members_of_a_workspace_share_its_library(store: Store, document_pool: P
     assert library.list(eve) == ()
     with pytest.raises(NotFound):
         library.delete(eve, document.id)
+
+
+def test_a_workspace_with_documents_is_not_deleted_until_it_is_said_that_they_may_go(
+    store: Store, document_pool: Pool, tmp_path: Path
+) -> None:
+    workspaces = Workspaces(store)
+    mine = workspaces.create(ADA, "Risk")
+    library = Documents(store, document_pool, Settings(home=tmp_path), lambda _: mine.id)
+    (tmp_path / "a.md").write_text("words")
+    kept = [library.add(ADA, tmp_path / "a.md", f"{name}.md").document for name in "abcd"]
+    with pytest.raises(Conflict, match=r"4 documents .* library/a\.md, library/b\.md, library/c\.md and 1 more"):
+        workspaces.delete(ADA, mine.id)
+    assert [w.name for w in workspaces.list(ADA)] == ["Risk"] and library.text(ADA, kept[0].id) == "words\n"
+    workspaces.delete(ADA, mine.id, with_documents=True)
+    assert workspaces.list(ADA) == () and library.list(ADA) == ()
+    empty = workspaces.create(ADA, "Empty")
+    workspaces.delete(ADA, empty.id)
+    assert workspaces.list(ADA) == ()
