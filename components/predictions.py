@@ -71,11 +71,23 @@ def draw(app: Application, actor: Actor, card: ModelCard) -> None:
         exports.of_predictions(
             app, actor, card, latest.id, rows=total, key=session.wkey("models", latest.id), search=search or "", filters=wanted
         )
+        st.button(
+            "Save as data set", icon=":material/dataset:", type="tertiary", key=session.wkey("models", latest.id, "keep"),
+            help="All rows, as a data set of the model's source: findings about predictions can then have a check.",
+            on_click=_keep, args=(app, actor, latest.id),
+        )
     with slot:
         ids = [tables.as_id(v) or "" for v in rows[card.task.entity_column]]
         _page(card, latest.id, rows, number, model_override.standing(app, actor, card, ids))
     _pager(rows, total, number, order, noun)
     model_override.draw(app, actor, card, latest.id, ids)
+
+
+@careful
+def _keep(app: Application, actor: Actor, predictions_id: str) -> None:
+    table = app.prediction_datasets.save(actor, predictions_id)
+    app.audit.note(actor, "save_predictions", table.dataset_id, detail={"rows": table.rows})
+    session.notify("success", f"Saved as {plain(table.name, 80)}: a finding can be about it now.")
 
 
 def _chosen_set(app: Application, actor: Actor, card: ModelCard) -> PredictionSet | None:

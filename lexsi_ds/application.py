@@ -63,6 +63,7 @@ from lexsi_ds.services.model_work import ModelWork
 from lexsi_ds.services.models import Models
 from lexsi_ds.services.node_export import NodeExports
 from lexsi_ds.services.people import People
+from lexsi_ds.services.prediction_datasets import PredictionDatasets
 from lexsi_ds.services.reference import ReferenceTools
 from lexsi_ds.services.relations import Relations
 from lexsi_ds.services.report_views import ReportViews
@@ -140,6 +141,7 @@ class Application:
         views = ReportViews(self.explanations)
         self.model_reports.importance, self.model_reports.fairness = views.importance, views.fairness
         self.packages = Packages(self.models, self.engine, self.catalog, self.sql, self.model_reports, settings.home)
+        self.prediction_datasets = PredictionDatasets(self.models, self.catalog, self.pool.scratch)
         self.drafts = Drafts(self.catalog, self.findings, self.artifacts)
         self.background = Background(most=settings.max_tasks)
         self.surprises = Surprises(settings, self.store, self.pool, self.datasets, self.findings, self.background)
