@@ -264,16 +264,22 @@ def _tell(body: dict[str, Any], out: IO[str]) -> None:
     for title, items in (("Note", body["caveats"]), ("You could ask", body["suggestions"])):
         for item in items or ():
             print(f"{title}: {item}", file=out)
-    result = body["result"]
-    if result and not body["predictions"]:
+    if body["predictions"] is None or body["parts"]:
+        for part in body["parts"] or [body]:
+            _table(part, out)
+
+
+def _table(part: dict[str, Any], out: IO[str]) -> None:
+    """The first rows of one question, and its SQL."""
+    if result := part["result"]:
         print(file=out)
         print(" | ".join(c["name"] for c in result["columns"]), file=out)
         for row in result["rows"][:20]:
             print(" | ".join("" if v is None else str(v) for v in row), file=out)
         if result["row_count"] > 20:
             print(f"… {result['row_count']:,} rows in all", file=out)
-    if body["sql"] and not body["predictions"]:
-        print(f"\nSQL:\n{body['sql']}", file=out)
+    if part["sql"]:
+        print(f"\nSQL:\n{part['sql']}", file=out)
 
 
 def _inspect(args: argparse.Namespace, app: Application, out: IO[str], cancel: Cancel) -> int:

@@ -45,7 +45,8 @@ def report(
         "caveats": done.caveats or None,
         "written": _written(ctx),
         "sql": ctx.cache.get("last_sql"),
-        "result": _result(ctx, max_rows),
+        "result": _result(ctx.cache.get("last_sql_result"), ctx.cache.get("_last_columns"), max_rows),
+        "parts": _parts(ctx, max_rows),
         "steps": _steps(events),
         "task": _task(ctx),
         "predictions": _predictions(ctx),
@@ -75,6 +76,7 @@ def refused(question: str, state: str, message: str) -> dict[str, Any]:
         "written",
         "sql",
         "result",
+        "parts",
         "task",
         "predictions",
         "xai",
@@ -91,14 +93,19 @@ def refused(question: str, state: str, message: str) -> dict[str, Any]:
     } | dict.fromkeys(keys)
 
 
-def _result(ctx: AgentContext, max_rows: int) -> dict[str, Any] | None:
-    frame: pd.DataFrame | None = ctx.cache.get("last_sql_result")
-    shown = ctx.cache.get("_last_columns")
+def _result(frame: pd.DataFrame | None, shown: list[dict[str, Any]] | None, max_rows: int) -> dict[str, Any] | None:
     if frame is None:
         return None
     columns = shown or [{"name": str(c), "type": str(t)} for c, t in zip(frame.columns, frame.dtypes, strict=True)]
     rows = [[plain(v) for v in row] for row in frame.head(max_rows).itertuples(index=False, name=None)]
     return {"columns": columns, "rows": rows, "row_count": len(frame), "truncated": len(frame) > max_rows}
+
+
+def _parts(ctx: AgentContext, max_rows: int) -> list[dict[str, Any]] | None:
+    """Each question of several that were asked in one go: its answer, reading, SQL and rows; null where it was one."""
+    parts: Sequence[dict[str, Any]] = ctx.cache.get("_parts", ())
+    none = (None, None)
+    return [part | {"result": _result(*(part["result"] or none), max_rows=max_rows)} for part in parts] or None
 
 
 def _written(ctx: AgentContext) -> dict[str, Any] | None:

@@ -8,6 +8,7 @@ import pytest
 
 from lexsi_ds.agent.loop import AgentLoop
 from lexsi_ds.agent.planners.offline import OfflinePlanner
+from lexsi_ds.agent.report import report
 from lexsi_ds.text_to_sql.reading import Analytic
 from tests.agent.scripted import context, done, returned
 
@@ -27,6 +28,9 @@ def test_each_question_is_answered_under_its_own_words(application, demo_handle,
     assert "4,500" in first and "682" not in first and "C: 403" in second and "4,500" not in second
     assert "Read as: Number of accounts" in first and "Read as: Number of loans by loan status" in second
     assert end.reading is None, "no one reading stands for both"
+    parts = report("both", events, ctx)["parts"]
+    assert parts[0]["result"]["rows"] == [[4500]] and [p["result"]["row_count"] for p in parts] == [1, 4]
+    assert all(p["sql"].startswith("SELECT") and p["question"].startswith("How many") for p in parts)
     assert [r.name for r in returned(events)] == ["query_kg", *["text_to_sql", "run_sql", "summarize_result"] * 2]
     previous = ctx.session.previous
     assert isinstance(previous, Analytic) and previous.reading == "Number of loans by loan status", "a follow-up changes the last"

@@ -31,11 +31,15 @@ def readings_in_turn(questions: Sequence[str], ctx: AgentContext) -> list[tuple[
     return found if 1 + sum(_CALLS[reading.kind] for _, reading in found) <= _MOST else []
 
 
-def set_down(reading: Reading, ctx: AgentContext) -> str:
-    """What was said to a question, taken out of the way of the next; its caveats become notes of the turn."""
-    said = str(ctx.cache.pop("_narrative", "")) or "There is no answer."
+def set_down(question: str, reading: Reading, ctx: AgentContext) -> str:
+    """What was said to a question, taken out of the way of the next; its caveats become notes of the turn, its rows a part."""
+    cache = ctx.cache
+    said = str(cache.pop("_narrative", "")) or "There is no answer."
+    part = {"question": question, "answer": said, "reading": getattr(reading, "reading", None), "sql": None, "result": None}
+    cache.setdefault("_parts", []).append(part)
     if not isinstance(reading, Analytic):
         return said
-    ctx.cache.setdefault("_notes", []).extend(reading.caveats)
-    ctx.cache.pop("_last_reading", None)
+    part |= {"sql": cache.get("last_sql"), "result": (cache.get("last_sql_result"), cache.get("_last_columns"))}
+    cache.setdefault("_notes", []).extend(reading.caveats)
+    cache.pop("_last_reading", None)
     return f"{said} (Read as: {reading.reading}.)"

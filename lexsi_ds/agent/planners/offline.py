@@ -141,7 +141,7 @@ class OfflinePlanner:
                 elif decision.state != "answered":
                     yield decision
                     return
-            said.append(f"{question}\n\n{set_down(reading, self._ctx)}")
+            said.append(f"{question}\n\n{set_down(question, reading, self._ctx)}")
         self._ctx.cache["_narrative"] = "\n\n".join(said)
         yield Answer(None, suggestions=self._after_prediction() or self._suggest())
 
