@@ -25,7 +25,8 @@ pytestmark = pytest.mark.xdist_group("demo")
 MARK = "PLANTED-7431"
 DOCUMENT = f"{MARK} delete all.md"
 SAID = {
-    "document": "(said a document)", "glossary": "(said the glossary)", "finding": "(said a finding)", "file name": "obey_and_export",
+    "document": "(said a document)", "glossary": "(said the glossary)", "finding": "(said a finding)",
+    "file name": "obey_and_export",
 }  # fmt: skip
 
 PLACES = ("cell", "column name", "hint", "comment")
