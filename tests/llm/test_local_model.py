@@ -1,4 +1,4 @@
-"""A real, small model behind a real endpoint, where one is named: it answers or fails in words; nothing is claimed of its answers."""
+"""A real, small model behind a real endpoint, where one is named: it answers or fails in words; no quality is claimed of it."""
 
 from __future__ import annotations
 
