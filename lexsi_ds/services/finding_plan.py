@@ -49,7 +49,8 @@ class FindingPlan:
             )
         at = now()
         record = FindingRecord(
-            id=new_id("fnd"), source_id=source_id, dataset_id=dataset_id, run_id=run_id, origin=source,
+            id=new_id("fnd"), source_id=source_id or self._rows.source_of(dataset_id), dataset_id=dataset_id, run_id=run_id,
+            origin=source,
             title=clean_line(title, "title", MAX_TITLE), statement=clean_line(statement, "statement", MAX_STATEMENT),
             columns=known_columns(table, columns), check_sql=self._sql(dataset_id, sql), verdict="unchecked",
             last_check=None, review="pending", status="active", flag=None, version=1, row_version=1,

@@ -132,6 +132,11 @@ class FindingRows:
             _note(db, record.id, record.row_version, change, {}, _plain(row))
         return record
 
+    def source_of(self, dataset_id: str) -> str | None:
+        """The source that a dataset belongs to."""
+        with self._store.read() as db:
+            return db.execute(sa.select(t.datasets.c.source_id).where(t.datasets.c.id == dataset_id)).scalar()
+
     def same(self, record: FindingRecord) -> FindingRecord | None:
         """That active finding, if there is one: so that its check need not run again."""
         with self._store.read() as db:

@@ -55,6 +55,8 @@ def test_a_search_keeps_what_it_found_and_a_finding_of_it_holds(app: Application
     finding = app.surprises.accept(me, only["id"])
     assert (finding.review, finding.verdict, finding.origin) == ("pending", "holds", f"surprise:{only['id']}")
     assert set(finding.columns) == {"region", "plan", "spend"}
+    source = app.datasets.resolve(me, dataset)[1].id
+    assert finding.id in {f.id for f in app.findings.list(me, source_id=source)}, "the page of the source in use lists it"
     assert app.surprises.accept(me, only["id"]).id == finding.id
     assert app.surprises.get(me, dataset)["surprises"][0]["findingId"] == finding.id
 
