@@ -157,7 +157,7 @@ def _prediction(asking: Asking, case: CaseExplanation, changes: dict[str, Cell])
     slot = st.container(height=130, border=False, gap="xsmall")
     with slot:
         if not changes:
-            st.metric(_what(asking, case), figures.number(case.prediction, digits))
+            st.metric(_what(asking, case), _said(case, case.prediction, digits))
             st.caption("Move a value to see the prediction move.")
             return
 
@@ -176,13 +176,17 @@ def _prediction(asking: Asking, case: CaseExplanation, changes: dict[str, Cell])
         after, change = made.after.prediction, made.after.prediction - made.before.prediction
         amount = figures.number(abs(change), digits)
         st.metric(
-            _what(asking, case), figures.number(after, digits), delta=f"{direction(change)} {amount}",
-            delta_description=f"from {figures.number(made.before.prediction, digits)}", delta_color="gray", delta_arrow="off",
+            _what(asking, case), _said(case, after, digits), delta=f"{direction(change)} {amount}",
+            delta_description=f"from {_said(case, made.before.prediction, digits)}", delta_color="gray", delta_arrow="off",
         )  # fmt: skip
     for doubt in made.doubts:
         st.warning(plain(doubt.sentence, 400), icon=":material/warning:")
     with st.expander("In words"):
         st.markdown(plain(made.sentence, 900))
+
+
+def _said(case: CaseExplanation, value: float, digits: int) -> str:
+    return figures.probability(value) if case.scale == "probability" else figures.number(value, digits)
 
 
 def _what(asking: Asking, case: CaseExplanation) -> str:

@@ -121,7 +121,7 @@ def _headline(case: CaseExplanation, found: Cases) -> str:
         digits = 0 if abs(case.prediction) >= 100 else 2
         band = figures.span(low, high, digits) if low is not None and high is not None else "none"
         return figures.number(case.prediction, digits) + (f" ({band})" if band != "none" else "")
-    note = of + figures.number(case.prediction)
+    note = of + (figures.probability if case.scale == "probability" else figures.number)(case.prediction)
     if found.row and case.scale == "probability" and not case.output:
         band = figures.span(found.row["probability_low"], found.row["probability_high"])
         note += f" ({band}, 80% band)" if band != "none" else ""
@@ -194,7 +194,7 @@ def _similar_row(near: dict[str, Any], card: ModelCard) -> dict[str, Any]:
     task, outcome = card.task, near.get("outcome")
     display = near.get("display") or {}
     if task.kind == "binary":
-        outcome = task.target_label if outcome else f"no {task.target_label}"
+        outcome = task.target_label if outcome else f"without {task.target_label}"
     return {
         task.entity_label.capitalize(): tables.as_id(near.get("entity")),
         "Outcome": outcome,

@@ -37,6 +37,13 @@ def number(value: float, digits: int = 2) -> str:
     return "unknown" if not math.isfinite(value) else f"{value:,.{digits}f}".replace("-", MINUS)
 
 
+def probability(value: float) -> str:
+    """A probability: two decimals, three next to 0 and 1, where two would say never or always."""
+    if math.isfinite(value) and (0 < value < 0.0005 or 0.9995 < value < 1):
+        return "below 0.001" if value < 0.5 else "above 0.999"
+    return number(value, 3 if 0 < value < 0.01 or 0.99 < value < 1 else 2)
+
+
 def span(low: float, high: float, digits: int = 2) -> str:
     """A band: 0.61 to 0.74; "none" where an engine gives none."""
     if any(v is None or v is pd.NA or v != v for v in (low, high)):

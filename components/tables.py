@@ -135,5 +135,5 @@ def csv_button(label: str, file_name: str, data: Callable[[], bytes], key: str, 
 
 
 def probability_column(label: str = "Probability", width: int | None = None) -> Any:
-    """The bar of a probability: one hue, two decimals."""
-    return st.column_config.ProgressColumn(label, min_value=0, max_value=1, format="%.2f", color="orange", width=width)
+    """The bar of a probability: one hue, three decimals, so that a small one is not none."""
+    return st.column_config.ProgressColumn(label, min_value=0, max_value=1, format="%.3f", color="orange", width=width)

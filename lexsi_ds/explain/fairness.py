@@ -136,8 +136,8 @@ def _sentences(
         said.append(f"{told}{'' if apart else '; the intervals overlap, so chance may be all there is to it'}.")
         if high.value > 0 and low.value / high.value < _OFTEN and apart:
             said.append(
-                f"That is a ratio of {low.value / high.value:.2f}, below four fifths; the gap is {gap.value:.0%} "
-                f"(95% interval {gap.low:.0%} to {gap.high:.0%})."
+                f"That is a ratio of {low.value / high.value:.2f}, below four fifths; the gap is {100 * gap.value:.0f} "
+                f"points (95% interval {100 * gap.low:.0f} to {100 * gap.high:.0f})."
             )
     if small:
         said.append(f"Groups of fewer than {LEAST_ROWS} rows are not compared: {', '.join(small[:8])}.")
