@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PORT ?= 8501
 
-.PHONY: run test test-fast test-slow kills lint conformance bench questions cold live-model mutations docs clean
+.PHONY: run test test-fast test-slow kills kills-server lint conformance bench questions cold live-model mutations docs clean
 
 $(VENV)/.run: requirements.txt
 	$(PYTHON) -m venv $(VENV)
@@ -39,6 +39,11 @@ test-slow: $(VENV)/.dev
 # kills: kill -9 in the middle of 50 imports; the catalog must stay whole.
 kills: $(VENV)/.dev
 	$(BIN)/python -m pytest -m slow -s tests/catalog/test_kills.py
+
+# kills-server: kill -9 of a process that imports, answers, trains and takes decisions at once, N times.
+N ?= 100
+kills-server: $(VENV)/.dev
+	LEXSI_TEST_KILLS=$(N) $(BIN)/python -m pytest -m slow -s tests/faults/test_kills.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

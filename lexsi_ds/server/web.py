@@ -22,6 +22,7 @@ from lexsi_ds.server.failures import failure, response
 from lexsi_ds.server.guard import Doors, Guard
 from lexsi_ds.server.identity import Identity
 from lexsi_ds.server.mcp_http import McpOverHttp
+from lexsi_ds.server.metrics import Metrics
 
 
 def program_version() -> str:
@@ -50,7 +51,7 @@ def web_app(app: Application, identity: Identity, doors: Doors) -> ASGIApp:
 
     routes = [Route("/health", health, methods=["GET"]), *ChatApi(app, clients).routes(), mcp.route()]
     served = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _refused, 500: _broken})
-    return Guard(served, doors, identity)
+    return Guard(Metrics(served, app.settings.metrics), doors, identity)
 
 
 async def _refused(request: Request, error: Exception) -> Response:

@@ -18,8 +18,8 @@ import sqlalchemy as sa
 import tenacity
 from sqlalchemy import event, exc
 
-from lexsi_ds.errors import BadInput
-from lexsi_ds.store.failures import FAILURES, engine_of, failed
+from lexsi_ds.errors import BadInput, StoreFailed
+from lexsi_ds.store.failures import FAILURES, OF_A_STATEMENT, engine_of, failed
 from lexsi_ds.store.tables import HEAD
 
 log = logging.getLogger(__name__)
@@ -67,6 +67,8 @@ class Store:
         """Errors of the store itself become StoreFailed; those of a statement stay what they are."""
         try:
             yield
+        except OF_A_STATEMENT:
+            raise
         except FAILURES as error:
             log.warning("the store failed: %s", type(error.__cause__ or error).__name__)
             raise failed(error, self.url) from error
@@ -120,7 +122,12 @@ def _server_engine(url: sa.URL) -> sa.Engine:
 
 
 def _sqlite_engine(url: sa.URL) -> sa.Engine:
-    Path(url.database or "").parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(url.database or "").parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreFailed(f"The folder of the store cannot be made ({error.strerror}).", where=str(folder),
+                          to_do="Choose a folder that you may write to, or free space.") from error
     engine = engine_of(url, connect_args={"timeout": BUSY_TIMEOUT_MS / 1000}, pool_size=8, max_overflow=-1)
 
     @event.listens_for(engine, "connect")

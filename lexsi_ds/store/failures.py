@@ -26,8 +26,10 @@ _TOLD = (
     (("password authentication", "no password supplied", "does not exist"), "The store's database lets nobody in under that name.",
      "Check the name, database and password in LEXSI_DS_STORE_URL."),
 )  # fmt: skip
-FAILURES = (exc.OperationalError, exc.InterfaceError, exc.InternalError, exc.TimeoutError)
-"""Errors that speak of the store's condition, not of a statement."""
+FAILURES = (exc.DatabaseError, exc.InterfaceError, exc.TimeoutError)
+"""Errors that may speak of the store's condition."""
+OF_A_STATEMENT = (exc.IntegrityError, exc.ProgrammingError, exc.DataError, exc.NotSupportedError)
+"""Those among them that speak of a statement, and stay what they are."""
 
 
 def failed(error: exc.SQLAlchemyError, url: sa.URL) -> StoreFailed:
