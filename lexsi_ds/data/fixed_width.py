@@ -21,6 +21,8 @@ _LEAST_LINES = 3
 _SURE = 0.95
 _WIDEST = 4_000
 _RUNS = re.compile(r" {2,}")
+_RULE = re.compile(r" *[-=_]{3,}([ +|]+[-=_]{3,})*[ +|]*")
+"""A line drawn under the names, or above a total: it holds nothing."""
 _CHUNK = 1 << 20
 
 
@@ -45,7 +47,7 @@ def cut_by_blanks(file: TextFile, scratch: Path, options: Mapping[str, Any]) -> 
         return None  # one column of times, or of numbers in groups
     for split, what in ((str.split, "blanks"), (_by_runs, "two or more blanks")):
         rows = [split(line) for line in lines]
-        if _is_table(rows):
+        if _is_table(rows) and (split is _by_runs or not _cuts_words(lines)):
             return Cut(_write(file, scratch, split, f"Columns are told by {what} between them."))
     starts, ends = _segments(lines)
     if len(starts) < 2 or not _is_table([_slices(line, starts) for line in lines]):
@@ -67,13 +69,22 @@ def _head(path: Path) -> list[str]:
     lines: list[str] = []
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         while len(lines) < _HEAD_LINES and (line := file.readline(_CHUNK)):
-            if line.strip():
+            if line.strip() and not _RULE.fullmatch(line.rstrip("\r\n")):
                 lines.append(line.rstrip("\r\n"))
     return [] if any(len(line) > _WIDEST for line in lines) else lines
 
 
 def _by_runs(line: str) -> list[str]:
     return _RUNS.split(line.strip())
+
+
+def _cuts_words(lines: Sequence[str]) -> bool:
+    """Whether single blanks stand within words, and two or more between columns: then single ones do not tell columns."""
+    rows = [_by_runs(line) for line in lines]
+    if not _is_table(rows):
+        return False
+    inner = [cell for row in rows for cell in row if " " in cell]
+    return bool(inner) and all(any(part.isalpha() for part in cell.split()) for cell in inner)
 
 
 def _is_table(rows: Sequence[Sequence[str]]) -> bool:
@@ -126,6 +137,6 @@ def _write(file: TextFile, scratch: Path, split: Callable[[str], list[str]], not
     ) as out:
         for line in source:
             text = line.rstrip("\r\n")
-            out.write(DELIMITER.join(split(text)) if text.strip() else "")
+            out.write(DELIMITER.join(split(text)) if text.strip() and not _RULE.fullmatch(text) else "")
             out.write("\n")
     return replace(file, path=to, notes=(*file.notes, note))

@@ -16,6 +16,7 @@ from lexsi_ds.data.header_words import are_units, may_be_name, names_a_person
 
 _MOST_PREAMBLE = 60
 _MOST_HEADER = 6
+_NEAR = 12
 _YEAR = re.compile(r"^(19|20)\d\d$")
 _SURE = 0.8
 _LOOKED_AT = 20
@@ -128,12 +129,25 @@ def _is_preamble(row: Sequence[str], rows: Rows, index: int, width: int, used: i
     filled = _filled(row)
     if used > 2 and len(filled) <= 1 and not (len(row) == width and _is_lone_group(filled)):
         return True
+    if used == 2 and filled in ([], [0]) and _is_pair_below(rows[index + 1 :]):
+        return True
     if width == 2 and len(row) == 1 and len(rows[index + 1]) <= 2 and index + 1 < len(rows):
         return True
     if width > 2 and len(row) < width and _is_named_below(rows[index + 1 : index + 12], width):
         return True
     few = len(filled) <= max(2, used // 3) and used >= 4 and max(filled, default=0) <= 1
     return few or (len(row) <= width // 2 and width > 2)
+
+
+def _is_pair_below(rows: Rows) -> bool:
+    """Whether the next row with more than one cell is two names, and their second one stands over numbers or dates."""
+    at = next((i for i, row in enumerate(rows[:_NEAR]) if len(_filled(row)) > 1), None)
+    if at is None:
+        return False
+    names = [rows[at][i] for i in _filled(rows[at])]
+    return all(may_be_name(n) and not is_value(n) for n in names) and _filled(rows[at]) == [0, 1] and (
+        1 in _value_columns(rows[at + 1 :], 2)
+    )
 
 
 def _is_named_below(rows: Rows, width: int) -> bool:

@@ -243,3 +243,23 @@ def test_items_of_a_json_list_that_are_no_objects_are_kept_apart(tmp_path: Path,
     path.write_text('[{"a": 1}, 5, {"a": 2}]')
     read = importing("files", path)
     assert read.rows() == [(1,), (2,)] and _kept(read) == [",NOT A JSON OBJECT,5,2,"]
+
+
+def test_single_blanks_within_words_do_not_shift_names_over_cells(csv: Importing) -> None:
+    lines = [f"{i:07d}  {'Widget ' + 'abc'[i % 3]:<19}  {i * 3:>4}  {i * 1.25:>7.2f}" for i in range(1, 12)]
+    head, rule = "Item No  Description          Qty   Price", "-------  -------------------  ----  -------"
+    for text in ([head, *lines], [head, rule, *lines]):
+        read = csv("\n".join(text) + "\n", name="stock.txt")
+        assert read.types() == {"Item No": "VARCHAR", "Description": "VARCHAR", "Qty": "BIGINT", "Price": "DOUBLE"}
+        assert read.rows()[0] == ("0000001", "Widget b", 3, 1.25) and len(read.rows()) == 11
+
+
+@pytest.mark.parametrize("last", ["", ";;;\nSource: us;;;\n"])
+def test_titles_above_two_columns_that_a_spreadsheet_filled_up_are_no_data(csv: Importing, last: str) -> None:
+    read = csv("Company report;;;\nPeriod: Jan;;;\n;;;\nName;Value;;\nA;1,5;;\nB;2,25;;\nC;n/a;;\n" + last)
+    assert read.types() == {"Name": "VARCHAR", "Value": "DOUBLE"}
+    assert read.rows(sql="SELECT * FROM data WHERE Value IS NOT NULL") == [("A", 1.5), ("B", 2.25)]
+
+
+def test_words_in_two_columns_are_no_titles(csv: Importing) -> None:
+    assert csv("Name;Value\nA;\nB;\nC;3\n").rows() == [("A", None), ("B", None), ("C", 3)]
