@@ -8,13 +8,13 @@ import tempfile
 from pathlib import Path
 
 from bench.cases import run
-from bench.cold import airline, hospital, saas
+from bench.cold import airline, hospital, insurance, saas
 from bench.cold.making import Database, cases, write
 from bench.verdict import table
 from lexsi_ds.application import Application
 from lexsi_ds.settings import Settings
 
-DATABASES: dict[str, Database] = {"hospital": hospital, "airline": airline, "saas": saas}
+DATABASES: dict[str, Database] = {"hospital": hospital, "airline": airline, "saas": saas, "insurance": insurance}
 
 
 def main() -> int:

@@ -61,6 +61,10 @@ def _settle(items: tuple[Item, ...]) -> tuple[Item, ...]:
             and following is not None
             and (following.kind == "sense" or following.kind == "count")
         ) or (_only_happens_to_be_a_value(item) and following is not None and following.kind in ("sense", *AGGREGATES))
+        period = item.cue == "grain" and bool(item.senses) and all(s.kind == "value" for s in item.senses)
+        as_cue = as_cue or (period and following is not None and following.kind in AGGREGATES)  # "monthly number of claims"
+        if period and not as_cue and _of_others(item, following):
+            item = replace(item, kind="unknown", cue=None)  # "monthly claims": by month, or of policies that are paid monthly
         if item.kind == "own" and not item.theirs:
             item = replace(item, kind="with")  # "who own a card", and not "their own"
         if item.words == ("since",) and following is not None and following.kind == "date" and not _owns(out, item):
@@ -72,6 +76,12 @@ def _settle(items: tuple[Item, ...]) -> tuple[Item, ...]:
 def _only_happens_to_be_a_value(item: Item) -> bool:
     """A superlative that some row is called too: "the most loans", where a town is called Most."""
     return item.cue in SUPERLATIVES and item.text.islower() and all(s.kind == "value" for s in item.senses)
+
+
+def _of_others(item: Item, following: Item | None) -> bool:
+    """Whether rows stand behind a value that is none of their own."""
+    tables = {s.table for s in following.of("entity")} if following is not None else set()
+    return bool(tables) and not tables & {s.table for s in item.senses}
 
 
 def _owns(before: list[Item], item: Item) -> bool:

@@ -130,7 +130,8 @@ def _item_at(
     if token.kind == "mark":
         return i + 1, make_item("mark", tokens, i, i + 1)
     lasting = token.word in _LASTING and lexicon.has_ends
-    if token.kind == "word" and token.word in STOP_WORDS and token.word not in NEVER_STOP and not lasting:
+    dated_verb = token.word.endswith("ed") and any(s.role == "time" for s in lexicon.hints(token.word))
+    if token.kind == "word" and token.word in STOP_WORDS and token.word not in NEVER_STOP and not (lasting or dated_verb):
         return i + 1, make_item("stop", tokens, i, i + 1)
     hints = lexicon.hints(token.word) if token.kind == "word" else ()
     if hints:
