@@ -165,6 +165,10 @@ class Settings(BaseSettings):
     aws_session_token: SecretStr | None = Field(
         default=None, validation_alias="AWS_SESSION_TOKEN", description="Token of a temporary key. Never logged or stored."
     )
+    session_mb: float = Field(
+        default=512, gt=0,
+        description="Most MB of rows that a conversation keeps at hand by name; the oldest go, and the person is told.",
+    )
     serve_host: str = Field(
         default="127.0.0.1", description="Address that `serve` listens on; any other than loopback demands a token."
     )

@@ -13,6 +13,7 @@ from lexsi_ds.agent import events as ev
 from lexsi_ds.agent.context import Kept, SessionContext
 from lexsi_ds.agent.given import given_of
 from lexsi_ds.agent.pending import Pending
+from lexsi_ds.agent.session import Remembered, fitting, made, notice
 from lexsi_ds.store.conversations import Conversations
 from lexsi_ds.store.runs import Runs
 from lexsi_ds.text_to_sql.reading import Analytic, Clarify
@@ -31,6 +32,11 @@ _KEPT: TypeAdapter[Kept] = TypeAdapter(Kept)
 _PREVIOUS: TypeAdapter[Analytic] = TypeAdapter(Analytic)
 _PENDING: TypeAdapter[Pending] = TypeAdapter(Pending)
 _ASKED: TypeAdapter[Clarify] = TypeAdapter(Clarify)
+_VALUES: TypeAdapter[tuple[Remembered, ...]] = TypeAdapter(tuple[Remembered, ...])
+_TURN: TypeAdapter[int] = TypeAdapter(int)
+_ADAPTERS: dict[str, TypeAdapter[Any]] = {
+    "kept": _KEPT, "previous": _PREVIOUS, "asked": _ASKED, "pending": _PENDING, "turn": _TURN, "values": _VALUES,
+}  # fmt: skip
 
 
 class ChatRun:
@@ -54,12 +60,22 @@ class ChatRun:
 
         def emit(event: ev.Event) -> None:
             if isinstance(event, ev.Done):
+                event = self._kept(event, ctx, ask.question)
                 self._conversations.remember(ask.conversation_id, memory(session))
                 self._runs.note(ask.run_id, tool_calls=event.tool_calls, sources=event.sources)
             body = event.model_dump(mode="json", exclude={"run_id", "seq", "ts", "type"})
             run.put(event.type, **body)
 
         self._answering.loop(ctx, sink).drive(ask.question, ctx, emit)
+
+    def _kept(self, done: ev.Done, ctx: AgentContext, question: str) -> ev.Done:
+        """Keep the rows of this turn at hand for later ones; the person is told what had to go for them."""
+        session, most = ctx.session, round(self._answering.settings.session_mb * 2**20)
+        masked = ctx.cache.get("_masked_touched")  # such rows stay in their turn: a later one would not know of it
+        new = () if masked else made(session.turn, question, ctx.cache, ctx.dataset.snapshot_id)
+        session.values, gone = fitting((*session.values, *new), most)
+        session.turn += 1
+        return done.model_copy(update={"caveats": [*done.caveats, notice(gone, most)]}) if gone else done
 
     def _follow(self, ctx: AgentContext, ask: AskContext) -> None:
         """When the run goes on with another data set, so does its conversation."""
@@ -87,13 +103,15 @@ def memory(session: SessionContext) -> dict[str, Any]:
         "previous": previous.model_dump(mode="json") if previous else None,
         "asked": session.asks.model_dump(mode="json") if session.asks else None,
         "pending": session.pending.model_dump(mode="json") if isinstance(session.pending, Pending) else None,
+        "turn": session.turn,
+        "values": [v.model_dump(mode="json") for v in session.values],
     }
 
 
 def remembered(conversation_id: str, body: dict[str, Any] | None) -> SessionContext:
     """The session of a stored memory; what an older version wrote and this one cannot read is left aside."""
     session = SessionContext(conversation_id)
-    for name, adapter in (("kept", _KEPT), ("previous", _PREVIOUS), ("asked", _ASKED), ("pending", _PENDING)):
+    for name, adapter in _ADAPTERS.items():
         value = (body or {}).get(name)
         if value is not None:
             try:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 
 from lexsi_ds.agent.given import AnyGiven
+from lexsi_ds.agent.session import Remembered
 from lexsi_ds.data.handle import DatasetHandle, Value
 from lexsi_ds.data.sql import SqlResult, SqlRunner
 from lexsi_ds.jobs.cancel import Cancel
@@ -70,6 +71,14 @@ class SessionContext:
     """What this turn asks back, for the next one."""
     pending: Any = None
     """The ``Pending`` question of a model that asked back: the answer resumes it."""
+    turn: int = 1
+    """Which turn this is, from 1."""
+    values: tuple[Remembered, ...] = ()
+    """Rows of the turns before, oldest first: taken by name and on the same data version alone."""
+
+    def at_hand(self, snapshot_id: str) -> tuple[Remembered, ...]:
+        """The rows of earlier turns that a run on this data version may ask for."""
+        return tuple(v for v in self.values if v.snapshot_id == snapshot_id)
 
 
 @dataclass
@@ -154,6 +163,13 @@ class AgentContext:
         """The result that ``run_sql`` cached under this label; None when there is none."""
         found = self.cache.get(f"sql_result:{label}")
         return found if isinstance(found, pd.DataFrame) else None
+
+    def rows(self, label: str) -> pd.DataFrame | None:
+        """Rows to train on or to score: of this run, or an earlier turn's by its name. Never for prose."""
+        if (found := self.frame(label)) is not None:
+            return found
+        earlier = next((v for v in self.session.at_hand(self.dataset.snapshot_id) if v.name == label), None)
+        return earlier.frame() if earlier is not None else None
 
     def recall(self, name: str) -> Any:
         """A value of an earlier run of this conversation (``kept``, ``previous``), by name; None when there is none."""

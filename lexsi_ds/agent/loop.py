@@ -318,5 +318,8 @@ def dataset_summary(ctx: AgentContext) -> str:
     tables = ", ".join(f"{t.name} ({t.rows} rows)" for t in data.tables[:60])
     more = f", and {len(data.tables) - 60} more" if len(data.tables) > 60 else ""
     graph = "A knowledge graph is attached (query_kg)." if ctx.knowledge.model.tables else "No knowledge graph."
+    values = ctx.session.at_hand(data.snapshot_id)[-8:]
+    named = ", ".join(f"{v.name} ({v.rows} rows)" for v in values)
+    earlier = f" Rows of earlier turns, usable as df_label: {named}." if values else ""
     today = f" Latest date in the data: {data.today}; that is 'today'." if data.today else ""
-    return f"{data.name} (id {data.source_id}, kind {data.kind}). Tables: {tables}{more}. {graph}{today}"[:4000]
+    return f"{data.name} (id {data.source_id}, kind {data.kind}). Tables: {tables}{more}. {graph}{today}{earlier}"[:4000]

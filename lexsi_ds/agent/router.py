@@ -63,6 +63,8 @@ class ToolRouter:
 
     def _there(self, key: str) -> bool:
         cache = self.ctx.cache
+        if key == "sql_result:<label>" and self._earlier:
+            return True
         if key.endswith("<label>"):
             return any(str(k).startswith(key.removesuffix("<label>")) for k in cache)
         return cache.get(key) is not None or (key == "last_model_id" and self._has_model)
@@ -125,6 +127,12 @@ class ToolRouter:
     @cached_property
     def _ambiguous(self) -> bool:
         return bool(self.ctx.knowledge.graph.ambiguous_nouns(self.question))
+
+    @cached_property
+    def _earlier(self) -> bool:
+        """Whether the question may go on with rows of an earlier turn: it names them, or predicts."""
+        values = self.ctx.session.at_hand(self.ctx.dataset.snapshot_id)
+        return any(v.name in self.question for v in values) or (bool(values) and self._predicts)
 
     @cached_property
     def _predicts(self) -> bool:

@@ -33,7 +33,7 @@ class PredictArgs(ToolArgs):
 
 
 def _run(args: PredictArgs, ctx: AgentContext) -> ToolResult:
-    frame = ctx.frame(args.df_label)
+    frame = ctx.rows(args.df_label)
     if frame is None:
         return refuse(missing_label(args.df_label, ctx))
     found = model_of(args.model_id, ctx)

@@ -43,6 +43,7 @@ def _run(args: RunSqlArgs, ctx: AgentContext) -> ToolResult:
     frame = result.frame()
     ctx.cache["last_sql_result"] = frame
     ctx.cache["last_sql"] = sql
+    ctx.cache["_last_path"] = result.path
     if args.label:
         ctx.cache[f"sql_result:{args.label}"] = frame
         ctx.cache[f"_path:{args.label}"] = result.path

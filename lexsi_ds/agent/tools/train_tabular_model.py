@@ -38,7 +38,7 @@ class TrainTabularModelArgs(ToolArgs):
 
 
 def _run(args: TrainTabularModelArgs, ctx: AgentContext) -> ToolResult:
-    frame = ctx.frame(args.df_label)
+    frame = ctx.rows(args.df_label)
     if frame is None:
         return refuse(missing_label(args.df_label, ctx))
     if args.target_column not in frame.columns:
@@ -129,6 +129,8 @@ def missing_label(label: str, ctx: AgentContext) -> str:
     """What to say when no frame is cached under a label."""
     known = sorted(k.removeprefix("sql_result:") for k in ctx.cache if k.startswith("sql_result:"))
     have = f"Cached labels: {', '.join(known)}." if known else "Nothing is cached yet."
+    if earlier := ctx.session.at_hand(ctx.dataset.snapshot_id):
+        have += f" Of earlier turns: {', '.join(v.name for v in earlier[-8:])}."
     return f"No result is cached under the label {label!r}. {have} Run run_sql with label={label!r} first."
 
 
