@@ -90,7 +90,7 @@ def test_a_saved_turn_reads_the_same_after_a_restart(chats: Chats, store: Store,
     ended(chats, ADA, chats.ask(ADA, conversation, "How many?", "con_a"))
     before = chats.turns(ADA, conversation)
     registry = RunRegistry(Runs(store), home)
-    again = Chats(Store(store.url.render_as_string()), registry, agent, Artifacts(store, home))
+    again = Chats(Store(store.url.render_as_string(hide_password=False)), registry, agent, Artifacts(store, home))
     assert again.turns(ADA, conversation) == before
     registry.close()
 
@@ -230,7 +230,8 @@ def elsewhere(chats: Chats, store: Store, home: Path) -> Iterator[tuple[str, str
     """A run at work in another process: conversation, run, process."""
     conversation = chats.new(ADA)
     process = subprocess.Popen(
-        [sys.executable, "-c", _OWNER, store.url.render_as_string(), str(home), conversation], stdout=subprocess.PIPE,
+        [sys.executable, "-c", _OWNER, store.url.render_as_string(hide_password=False), str(home), conversation],
+        stdout=subprocess.PIPE,
         text=True,
     )
     assert process.stdout is not None

@@ -101,7 +101,7 @@ def test_two_processes_decide_at_once_and_one_wins(
     ids = [_proposed(findings, shelf) for _ in range(20)]
     started = [
         subprocess.Popen(
-            [sys.executable, "-c", _PROCESS, store.url.render_as_string(), str(tmp_path), name, decision, *ids],
+            [sys.executable, "-c", _PROCESS, store.url.render_as_string(hide_password=False), str(tmp_path), name, decision, *ids],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )
         for name, decision in zip(("ada", "ben"), DECISIONS, strict=True)
@@ -125,7 +125,7 @@ def test_a_decision_survives_a_restart(store: Store, findings: Findings, shelf: 
     finding_id = _proposed(findings, shelf)
     decided = findings.decide(ADA, finding_id, 1, "accepted", note="Kept.")
     store.close()
-    reopened = Store(store.url.render_as_string())
+    reopened = Store(store.url.render_as_string(hide_password=False))
     reopened.migrate()
     assert Findings(reopened, shelf, sql, OwnsAll()).get(ADA, finding_id) == decided
     reopened.close()

@@ -73,7 +73,7 @@ def test_a_model_survives_a_restart_and_a_moved_home(models: Models, store: Stor
     moved = home / "moved"
     moved.mkdir()
     (home / "models").rename(moved / "models")
-    again = Models(Store(store.url.render_as_string()), moved)
+    again = Models(Store(store.url.render_as_string(hide_password=False)), moved)
     assert again.ref(ADA, model_id).folder == moved / "models" / model_id
 
 
