@@ -82,7 +82,8 @@ def test_a_sentence_without_a_band_is_kept_without_a_check_and_says_so(app: Appl
     events = asked(app, handle, "Save as a finding on invoice: Amounts are in euro.")
     assert "no check" in events[-1]["answer"]
     found = kept(app, handle, "Amounts are in euro.")
-    assert found.check_sql is None and found.dataset_id == handle.tables[[t.name for t in handle.tables].index("invoice")].dataset_id
+    invoice = next(t for t in handle.tables if t.name == "invoice")
+    assert found.check_sql is None and found.dataset_id == invoice.dataset_id
     unclear = asked(app, handle, "Save as a finding: Prices are net.")
     assert unclear[-1]["state"] == "cannot_answer" and "which table" in unclear[-1]["answer"]
     empty = asked(app, handle, "Save this as a finding")

@@ -18,13 +18,13 @@ def test_the_cheapest_threshold_is_that_of_the_training(costs: tuple[float, floa
     counts = counts_of(Y, P)
     best = counts.cheapest(*costs)
     assert best == threshold_by_cost(Y.astype(float), P, *costs).value
-    brute = min(((P >= t) & ~Y).sum() * costs[0] + ((P < t) & Y).sum() * costs[1] for t in [*P, 2.0])
+    brute = min(((t <= P) & ~Y).sum() * costs[0] + ((t > P) & Y).sum() * costs[1] for t in [*P, 2.0])
     assert counts.at(best, costs).cost == pytest.approx(brute)
 
 
 @pytest.mark.parametrize("threshold", [0.0, 0.005, 0.37, 0.5, 0.995, 1.0])
 def test_any_threshold_counts_as_its_rows_do(threshold: float) -> None:
-    found, hit = counts_of(Y, P).at(threshold, (2.0, 7.0)), P >= threshold
+    found, hit = counts_of(Y, P).at(threshold, (2.0, 7.0)), threshold <= P
     assert (found.true_positive, found.false_positive) == ((hit & Y).sum(), (hit & ~Y).sum())
     assert (found.false_negative, found.true_negative) == ((~hit & Y).sum(), (~hit & ~Y).sum())
     assert found.cost == 2.0 * found.false_positive + 7.0 * found.false_negative and found.rows == 500

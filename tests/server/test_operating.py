@@ -42,7 +42,8 @@ def _ask(app: Any, path: str, client: str = "127.0.0.1", **headers: str) -> tupl
     ("reach", "client", "headers", "status"),
     [
         ("loopback", "127.0.0.1", {}, 200), ("loopback", "::1", {}, 200), ("loopback", "192.0.2.1", {}, 404),
-        ("loopback", "127.0.0.1", {"x_forwarded_for": "192.0.2.1"}, 404), ("off", "127.0.0.1", {}, 404), ("all", "192.0.2.1", {}, 200),
+        ("loopback", "127.0.0.1", {"x_forwarded_for": "192.0.2.1"}, 404),
+        ("off", "127.0.0.1", {}, 404), ("all", "192.0.2.1", {}, 200),
     ],
 )
 def test_figures_are_for_whom_they_are_meant(reach: Any, client: str, headers: dict[str, str], status: int) -> None:
