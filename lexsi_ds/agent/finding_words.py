@@ -40,14 +40,16 @@ _NUMBER = r"-?[\d][\d,]*(?:\.\d+)?\s*(?P<{0}p>%|percent\b)?"
 _HOLDS = (
     r"(?:\s+always)?\s+(?:stays?|is|are|remains?|lies?|keeps?|should (?:be|stay)|must (?:be|stay)|has to (?:be|stay))\s+"
 )
-_BETWEEN = re.compile(
-    rf"^(?:the\s+)?(?P<metric>.+?){_HOLDS}(?:between|within|from)\s+(?P<low>{_NUMBER.format('l')})\s*(?:and|to|-|–)\s*"
-    rf"(?P<high>{_NUMBER.format('h')})\s*\.?\s*$", re.IGNORECASE,
+_WITHIN = rf"(?:between|within|from)\s+(?P<low>{_NUMBER.format('l')})\s*(?:and|to|-|–)\s*(?P<high>{_NUMBER.format('h')})\s*\.?\s*$"
+_BEYOND = (
+    r"(?P<way>above|over|more than|greater than|at least|no less than|below|under|less than|at most|no more than)"
+    rf"\s+(?P<bound>{_NUMBER.format('b')})\s*\.?\s*$"
 )
-_ONE_SIDE = re.compile(
-    rf"^(?:the\s+)?(?P<metric>.+?){_HOLDS}(?P<way>above|over|more than|greater than|at least|no less than|below|under|less than|"
-    rf"at most|no more than)\s+(?P<bound>{_NUMBER.format('b')})\s*\.?\s*$", re.IGNORECASE,
-)
+_METRIC, _DOES = r"^(?:the\s+)?(?P<metric>.+?)", r"^(?P<who>.+?)\s+(?P<verb>[a-z]+)\s+(?:at\s+)?"
+_BETWEEN = re.compile(_METRIC + _HOLDS + _WITHIN, re.IGNORECASE)
+_ONE_SIDE = re.compile(_METRIC + _HOLDS + _BEYOND, re.IGNORECASE)
+_DO_BETWEEN = re.compile(_DOES + _WITHIN, re.IGNORECASE)
+_DO_BEYOND = re.compile(_DOES + _BEYOND, re.IGNORECASE)
 _FLOOR = {"above", "over", "more than", "greater than", "at least", "no less than"}
 _LOOSE = {"at least", "no less than", "at most", "no more than"}
 
@@ -60,7 +62,7 @@ class FindingAsked:
     text: str = ""
     """The statement to save, or the name of the finding to judge."""
     table: str | None = None
-    pending: bool = False
+    review: Literal["pending", "accepted", "rejected"] | None = None
     flagged: bool = False
 
 
@@ -86,8 +88,9 @@ def finding_asked(question: str, ctx: AgentContext) -> FindingAsked | None:
     if found := _LIST.match(question):
         words = question.casefold()
         table = next((t.name for t in ctx.dataset.tables if re.search(rf"\b{re.escape(t.name.casefold())}s?\b", words)), None)
-        pending = re.search(r"\b(?:pending|waiting|review|wait)", words) is not None
-        return FindingAsked("list", table=table, pending=pending, flagged="flag" in words)
+        states = (("accepted", "accepted|approved|kept"), ("rejected", "rejected"), ("pending", "pending|review|wait"))
+        review = next((state for state, pattern in states if re.search(rf"\b(?:{pattern})", words)), None)
+        return FindingAsked("list", table=table, review=review, flagged="flag" in words)
     return None
 
 
@@ -120,12 +123,12 @@ def table_of(statement: str, ctx: AgentContext) -> Table | None:
 
 def band_in(statement: str, ctx: AgentContext, read: Callable[[str], Reading]) -> BandDraft | None:
     """The band that a sentence states, where its metric is understood and is of one table; else None."""
-    between, one = _BETWEEN.match(statement.strip()), _ONE_SIDE.match(statement.strip())
+    text = statement.strip()
+    between, one = _BETWEEN.match(text) or _DO_BETWEEN.match(text), _ONE_SIDE.match(text) or _DO_BEYOND.match(text)
     found = between or one
     if found is None:
         return None
-    metric = found["metric"].strip()
-    reading = next((r for q in (f"What is the {metric}?", f"{metric}?") if isinstance(r := read(q), Analytic)), None)
+    reading = next((r for question in _questions(found) if isinstance(r := read(question), Analytic)), None)
     if reading is None or reading.group_columns or len(reading.tables) != 1 or reading.value_column is None:
         return None
     table = ctx.dataset.table(reading.tables[0])
@@ -147,6 +150,16 @@ def band_in(statement: str, ctx: AgentContext, read: Callable[[str], Reading]) -
     if sql is None or (low is not None and high is not None and low > high):
         return None
     return BandDraft(table, band_of(sql, low, high, strict=strict, percent=share))
+
+
+def _questions(found: re.Match[str]) -> tuple[str, ...]:
+    """How the figure of a sentence is asked for: "the default rate is …", "month-to-month customers churn above …"."""
+    said = found.groupdict()
+    if "metric" in said:
+        metric = said["metric"].strip()
+        return f"What is the {metric}?", f"{metric}?"
+    who, verb = said["who"].strip(), said["verb"]
+    return f"What share of {who} {verb}?", f"What is the {verb} rate of {who}?"
 
 
 def _value(text: str) -> float:

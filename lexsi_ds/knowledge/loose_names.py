@@ -6,6 +6,7 @@ one column of its table does.
 
 from __future__ import annotations
 
+from lexsi_ds.knowledge.values import ValueHit, ValueIndex
 from lexsi_ds.knowledge.words import of_words, singular
 
 _TAILS = of_words(
@@ -18,6 +19,8 @@ _NO_NAME = of_words(
     " order rank sort row record list index ratio percent datetime timestamp"
 )
 """Words that name no column by themselves."""
+_KINDS = 12
+"""Most values of a column of which each may be told by its first word."""
 _EACH = of_words("price cost rate fare fee")
 """What one thing is charged: all of it in total is not called so."""
 _LITTLE = of_words("of per and by to in from")
@@ -43,3 +46,26 @@ def _names_something(words: tuple[str, ...]) -> bool:
         done = words[0].endswith("ed") and len(words[0]) > 4  # a verb: what a date or year of it says is found by its stem
         return len(words[0]) > 2 and singular(words[0]) not in _NO_NAME and not done
     return not {words[0], words[-1]} & _LITTLE
+
+
+def first_words(values: ValueIndex, said: frozenset[str]) -> dict[str, ValueHit]:
+    """Values of few by their first word, "fiber" for "Fiber optic", where nothing else of the source begins with or holds it.
+
+    ``said`` holds the words of names. A word that ends two values, or a value and a name, tells neither.
+    """
+    holding: dict[str, set[tuple[str, str, str]]] = {}
+    kinds: dict[tuple[str, str], set[str]] = {}
+    firsts: dict[str, ValueHit] = {}
+    for words, hits in values.entries():
+        for hit in hits:
+            kinds.setdefault((hit.table, hit.column), set()).add(hit.value)
+            for word in words:
+                holding.setdefault(word, set()).add((hit.table, hit.column, hit.value))
+            if hit.exact and 1 < len(words) <= 3:
+                firsts.setdefault(words[0], hit)
+    return {
+        word: hit
+        for word, hit in firsts.items()
+        if len(word) > 3 and word.isalpha() and word not in said | _NO_NAME
+        and len(holding[word]) == 1 and len(kinds[(hit.table, hit.column)]) <= _KINDS
+    }

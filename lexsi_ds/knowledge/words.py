@@ -196,3 +196,23 @@ def nearest(word: str, known: set[str] | frozenset[str]) -> str | None:
 def _single_letters(word: str) -> str:
     """A word with doubled letters written once: what is most often got wrong."""
     return "".join(ch for i, ch in enumerate(word) if i == 0 or word[i - 1] != ch)
+
+
+_SPELT = (
+    ("tre", "ter"), ("bre", "ber"), ("our", "or"), ("ise", "ize"), ("isation", "ization"), ("yse", "yze"), ("ogue", "og"),
+    ("ence", "ense"), ("lled", "led"), ("lling", "ling"), ("mme", "m"), ("aluminium", "aluminum"), ("grey", "gray"),
+    ("tyre", "tire"), ("cheque", "check"), ("plough", "plow"), ("jewellery", "jewelry"), ("kerb", "curb"),
+)  # fmt: skip
+"""Endings and words that British and American English spell differently."""
+
+
+def other_spelling(word: str, known: set[str] | frozenset[str]) -> str | None:
+    """The one known word that is this one as the other side of the Atlantic spells it: fibre, fiber; None where there is none."""
+    found = set[str]()
+    for british, american in _SPELT:
+        for mine, theirs in ((british, american), (american, british)):
+            for tail in ("", "s", "d"):
+                if word.endswith(mine + tail):
+                    found.add(word[: len(word) - len(mine + tail)] + theirs + tail)
+    found &= known
+    return found.pop() if len(found) == 1 else None

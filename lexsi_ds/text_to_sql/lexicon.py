@@ -5,7 +5,7 @@ It holds all meanings of a phrase; which one is meant is settled later, by the r
 
 from __future__ import annotations
 
-from lexsi_ds.knowledge.loose_names import short_names
+from lexsi_ds.knowledge.loose_names import first_words, short_names
 from lexsi_ds.knowledge.model import ColumnModel, SemanticModel
 from lexsi_ds.knowledge.values import ValueIndex
 from lexsi_ds.knowledge.words import fold, of_words, phrase, split_name, stem
@@ -71,6 +71,9 @@ class Lexicon:
         self._add_deals()
         self._add_pay()
         self._add_short_names()
+        for word, hit in first_words(values, self._said()).items():
+            if (word,) not in CUES and word not in STOP_WORDS:
+                self._put((word,), Sense("value", hit.table, hit.column, hit.value, hit.label, strong=False))
         ends = (c for c in model.columns if c.role == "time" and c.nulls and set(c.label.split()) & _ENDS)
         self.has_ends = any(True for _ in ends)
         """Whether rows of some table have a day that they end on, and not all have ended."""
@@ -78,6 +81,12 @@ class Lexicon:
         self._forms = self._other_forms()
         self.longest = max((len(w) for w in self._senses), default=1)
         self.vocabulary = frozenset(w for words in self._senses for w in words if w.isalpha() and len(w) > 3)
+
+    def _said(self) -> frozenset[str]:
+        """Every word that is part of a name, so that no value takes it."""
+        names = {w for c in self.model.columns for w in (*split_name(c.name), *phrase(c.label))}
+        values = {words for words, _ in self.values.entries()}
+        return frozenset(names | {w for words in self._senses if words not in values for w in words})
 
     def _is_column(self, text: str) -> bool:
         """Whether a column of the source is called just so: then nothing that is worked out takes the word."""

@@ -10,7 +10,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 
-from lexsi_ds.knowledge.words import allowed_edits, fold, nearest, of_words, phrase, singular, split_name
+from lexsi_ds.knowledge.words import (
+    allowed_edits,
+    fold,
+    nearest,
+    of_words,
+    other_spelling,
+    phrase,
+    singular,
+    split_name,
+)
 from lexsi_ds.text_to_sql.cues import (
     CUE_WORDS,
     CUES,
@@ -53,7 +62,9 @@ def tag(
     repairs: dict[str, str] = {}
     for item in items:
         word = item.words[0] if item.words else ""
-        if item.kind == "unknown" and word.isalpha() and allowed_edits(word) and word not in _SPELT_RIGHT:
+        if item.kind == "unknown" and (other := other_spelling(word, known)) is not None:
+            repairs[word] = other
+        elif item.kind == "unknown" and word.isalpha() and allowed_edits(word) and word not in _SPELT_RIGHT:
             near = nearest(word, known) or nearest(_lemma_of(tokens, word), known)
             if near is not None and not _inflected(word, near):
                 repairs[word] = near

@@ -78,6 +78,32 @@ def test_bounds_of_one_side_and_of_other_figures(
         assert found.last_check.observed.n == 800
 
 
+@pytest.mark.parametrize(("statement", "low", "high", "verdict", "value", "n"), [
+    ("fibre customers churn above 5%", 0.05, None, "holds", 34 / 400, 400),
+    ("copper customers churn between 1% and 3%", 0.01, 0.03, "violated", 16 / 400, 400),
+])  # fmt: skip
+def test_a_group_that_does_something_is_a_share_of_it(app, tmp_path, statement, low, high, verdict, value, n) -> None:
+    kinds = ("Fibre optic", "Copper line")  # 34 of the 400 on even rows churn, 16 of those on odd rows
+    rows = [f"{i},{kinds[i % 2]},{'Yes' if i < (68 if i % 2 == 0 else 32) else 'No'}" for i in range(800)]
+    (tmp_path / "customers.csv").write_text("customer_id,internet,churn\n" + "\n".join(rows) + "\n")
+    data = app.catalog.import_source(LOCAL, "files", statement, [tmp_path / "customers.csv"])
+    events = asked(app, data, f"Save as a finding: {statement}")
+    found = kept(app, data, statement)
+    assert found.band is not None and (found.band.low, found.band.high) == (low, high), events[-1]
+    assert found.verdict == verdict and found.last_check is not None and found.last_check.observed is not None
+    assert (found.last_check.observed.value, found.last_check.observed.n) == (pytest.approx(value), n)
+    other = statement.replace("fibre", "fiber")  # the other side of the Atlantic
+    assert asked(app, data, f"Save as a finding: {other}")[-1]["state"] == "answered" and kept(app, data, other).band is not None
+
+
+def test_findings_are_listed_with_what_they_say_by_their_state(app: Application, handle: DatasetHandle) -> None:
+    asked(app, handle, "Save as a finding: the average amount of invoices is at least 11")
+    listed = asked(app, handle, "which findings wait for review?")[-1]["answer"]
+    assert "the average amount of invoices is at least 11 (pending, holds" in listed and listed.count("at least 11") == 1
+    none = asked(app, handle, "what findings are accepted on the invoice table?")[-1]["answer"]
+    assert none == "There is no accepted finding on invoice."
+
+
 def test_a_sentence_without_a_band_is_kept_without_a_check_and_says_so(app: Application, handle: DatasetHandle) -> None:
     events = asked(app, handle, "Save as a finding on invoice: Amounts are in euro.")
     assert "no check" in events[-1]["answer"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lexsi_ds.knowledge.load import semantic_model
+from lexsi_ds.knowledge.loose_names import first_words
 from lexsi_ds.knowledge.ngrams import NgramIndex
 from lexsi_ds.knowledge.values import ValueIndex, build_values
 from tests.knowledge.sources import Source, make_source
@@ -81,3 +82,10 @@ def test_texts_beyond_the_bound_are_left_out_and_that_is_said(monkeypatch: pytes
     assert (len(index.texts), index.whole) == (2, False)
     assert index.find("name number 1") == [("name number 1", True)]
     assert NgramIndex([]).find("name") == []
+
+
+def test_a_value_is_told_by_its_first_word_only_where_nothing_else_has_it(tmp_path) -> None:
+    kinds = "['Fiber optic', 'Mailed check', 'Bank transfer', 'Bank order', 'Region code'][n % 5 + 1]"
+    source = make_source(tmp_path, {"sale": f"SELECT n AS sale_id, {kinds} AS kind, n % 3 AS region FROM range(1, 301) AS t(n)"})
+    found = first_words(index_of(source), frozenset({"region", "sale", "kind"}))
+    assert {word: hit.value for word, hit in found.items()} == {"fiber": "Fiber optic", "mailed": "Mailed check"}

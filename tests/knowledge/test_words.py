@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lexsi_ds.knowledge.words import distance, fold, nearest, phrase, plural, singular, split_name, stem
+from lexsi_ds.knowledge.words import distance, fold, nearest, other_spelling, phrase, plural, singular, split_name, stem
 
 
 @pytest.mark.parametrize(
@@ -53,3 +53,11 @@ def test_nearest_needs_one_best_word_and_leaves_short_words_and_codes_alone() ->
 def test_forms_of_one_verb_share_a_stem() -> None:
     assert stem("billed") == stem("billing") == stem("bills")
     assert stem("pay") == stem("payment")
+
+
+@pytest.mark.parametrize(("word", "known"), [
+    ("fibre", "fiber"), ("fiber", "fibre"), ("colours", "colors"), ("center", "centre"),
+    ("organised", "organized"), ("cheque", "check"),
+])  # fmt: skip
+def test_a_word_is_known_as_the_other_side_of_the_atlantic_spells_it(word: str, known: str) -> None:
+    assert other_spelling(word, {known, "other"}) == known and other_spelling(word, {"other"}) is None

@@ -26,6 +26,6 @@ def _call(asked: FindingAsked) -> CallTool:
         args: dict[str, Any] = {"statement": asked.text} | ({"dataset": asked.table} if asked.table else {})
         return CallTool("propose_finding", args, "keep it for review")
     if asked.act == "list":
-        wanted = {"dataset": asked.table, "review": "pending" if asked.pending else None, "flagged": asked.flagged or None}
+        wanted = {"dataset": asked.table, "review": asked.review, "flagged": asked.flagged or None}
         return CallTool("list_findings", {k: v for k, v in wanted.items() if v is not None}, "look at the findings")
     return CallTool("review_finding", {"finding": asked.text, "decision": asked.act}, "put the decision before a person")

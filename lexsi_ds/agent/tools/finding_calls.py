@@ -6,6 +6,7 @@ question asks for it, and what it makes waits for review. Must never: judge a fi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +56,8 @@ def line(finding: Json) -> str:
         parts.append(f"observed {seen['value']:.6g}" + (f" of {seen['n']:,}" if seen.get("n") is not None else ""))
     if "flag" in finding:
         parts.append(f"flagged: {finding['flag']['reason']}")
-    return f"- {finding['title']} ({', '.join(parts)}): {finding['statement']}"
+    title, statement = str(finding["title"]).rstrip("."), str(finding["statement"])
+    return f"- {title} ({', '.join(parts)})" + ("" if statement.rstrip(".") == title else f": {statement}")
 
 
 def facts(finding: Json) -> Json:
@@ -63,4 +65,10 @@ def facts(finding: Json) -> Json:
     check = finding.get("lastCheck") or {}
     seen = check.get("observed") or {}
     found = {"failureCount": check.get("failureCount"), "rowsChecked": check.get("rowsChecked"), **seen}
-    return {name: value for name, value in found.items() if isinstance(value, int | float)}
+    told = {f"said {number}": number for number in _numbers(f"{finding.get('title', '')} {finding.get('statement', '')}")}
+    return {name: value for name, value in found.items() if isinstance(value, int | float)} | told
+
+
+def _numbers(text: str) -> list[float]:
+    """The numbers that people wrote into a sentence: whoever repeats the sentence repeats them."""
+    return [float(n.replace(",", "")) for n in re.findall(r"\d[\d,]*(?:\.\d+)?", text)]

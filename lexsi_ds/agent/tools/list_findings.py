@@ -8,7 +8,7 @@ from pydantic import Field
 
 from lexsi_ds.agent.tools.base import FunctionTool, ToolArgs, ToolResult, ToolSpec
 from lexsi_ds.agent.tools.catalog_reading import fitted
-from lexsi_ds.agent.tools.finding_calls import VIA, Json, dataset_of, line, told
+from lexsi_ds.agent.tools.finding_calls import VIA, Json, dataset_of, facts, line, told
 
 if TYPE_CHECKING:
     from lexsi_ds.agent.context import AgentContext
@@ -35,10 +35,21 @@ def _run(args: ListFindingsArgs, ctx: AgentContext) -> ToolResult:
         ]
         return {"findings": [f for page in pages for f in page["findings"]], "total": sum(page["total"] for page in pages)}
 
-    result = told(ctx, ask, lambda a: fitted([f"{len(a['findings'])} of {a['total']} findings.", *map(line, a["findings"])]))
+    result = told(ctx, ask, lambda a: fitted([_counted(a, args), *map(line, a["findings"])]))
     if result.ok:
-        result.meta["facts"] = {"findings": result.payload["total"]}
+        each = enumerate(result.payload["findings"], 1)
+        told_of = {f"finding {number} {name}": value for number, f in each for name, value in facts(f).items()}
+        result.meta["facts"] = {"findings": result.payload["total"], "shown": len(result.payload["findings"])} | told_of
     return result
+
+
+def _counted(answer: Json, args: ListFindingsArgs) -> str:
+    kinds = " ".join(k for k in (args.review or "", "flagged" if args.flagged else "") if k)
+    shown, total = len(answer["findings"]), answer["total"]
+    kind = f"{kinds} finding" if kinds else "finding"
+    if not total:
+        return f"There is no {kind}" + (f" on {args.dataset}." if args.dataset else " here.")
+    return f"{total:,} {kind}{'' if total == 1 else 's'}" + (":" if shown == total else f", of which {shown} are shown:")
 
 
 TOOL = FunctionTool(
