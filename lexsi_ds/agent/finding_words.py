@@ -20,6 +20,7 @@ from lexsi_ds.text_to_sql.reading import Analytic, Reading
 if TYPE_CHECKING:
     from lexsi_ds.agent.context import AgentContext
 
+Review = Literal["pending", "accepted", "rejected"]
 _SAVE = re.compile(
     r"^\s*(?:please\s+|can you\s+|could you\s+)?(?:save|record|propose|add|note|keep|write down|make)\s+"
     r"(?:(?:this|it|that)\s+)?(?:as\s+)?(?:a\s+|an?\s+new\s+)?finding\b\s*(?:(?:on|about|for|of)\s+(?P<table>[\w.\-]+))?"
@@ -50,6 +51,9 @@ _BETWEEN = re.compile(_METRIC + _HOLDS + _WITHIN, re.IGNORECASE)
 _ONE_SIDE = re.compile(_METRIC + _HOLDS + _BEYOND, re.IGNORECASE)
 _DO_BETWEEN = re.compile(_DOES + _WITHIN, re.IGNORECASE)
 _DO_BEYOND = re.compile(_DOES + _BEYOND, re.IGNORECASE)
+_STATES: dict[Review, str] = {
+    "accepted": "accepted|approved|kept", "rejected": "rejected", "pending": "pending|review|wait",
+}  # fmt: skip
 _FLOOR = {"above", "over", "more than", "greater than", "at least", "no less than"}
 _LOOSE = {"at least", "no less than", "at most", "no more than"}
 
@@ -62,7 +66,7 @@ class FindingAsked:
     text: str = ""
     """The statement to save, or the name of the finding to judge."""
     table: str | None = None
-    review: Literal["pending", "accepted", "rejected"] | None = None
+    review: Review | None = None
     flagged: bool = False
 
 
@@ -88,8 +92,7 @@ def finding_asked(question: str, ctx: AgentContext) -> FindingAsked | None:
     if found := _LIST.match(question):
         words = question.casefold()
         table = next((t.name for t in ctx.dataset.tables if re.search(rf"\b{re.escape(t.name.casefold())}s?\b", words)), None)
-        states = (("accepted", "accepted|approved|kept"), ("rejected", "rejected"), ("pending", "pending|review|wait"))
-        review = next((state for state, pattern in states if re.search(rf"\b(?:{pattern})", words)), None)
+        review = next((state for state, pattern in _STATES.items() if re.search(rf"\b(?:{pattern})", words)), None)
         return FindingAsked("list", table=table, review=review, flagged="flag" in words)
     return None
 
