@@ -92,7 +92,7 @@ def finding_asked(question: str, ctx: AgentContext) -> FindingAsked | None:
     if found := _LIST.match(question):
         words = question.casefold()
         table = next((t.name for t in ctx.dataset.tables if re.search(rf"\b{re.escape(t.name.casefold())}s?\b", words)), None)
-        review = next((state for state, pattern in _STATES.items() if re.search(rf"\b(?:{pattern})", words)), None)
+        review: Review | None = next((state for state, pattern in _STATES.items() if re.search(rf"\b(?:{pattern})", words)), None)
         return FindingAsked("list", table=table, review=review, flagged="flag" in words)
     return None
 
