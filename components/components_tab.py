@@ -13,9 +13,9 @@ import streamlit as st
 from components import figures, session, tables
 from components.cards import draw_chart
 from components.component_charts import curve, importance, points, surface
-from components.frame import progress_of
 from components.problems import careful, sentence
 from components.safe import flat, plain
+from components.table_task import table_at_rest
 from lexsi_ds.application import Application
 from lexsi_ds.data.handle import DatasetHandle, Table
 from lexsi_ds.errors import LexsiError
@@ -28,17 +28,10 @@ Json = dict[str, Any]
 
 def draw(app: Application, actor: Actor, handle: DatasetHandle) -> None:
     """One table at a time."""
-    names = [t.name for t in handle.tables]
-    chosen = st.selectbox("Table", names, key=session.wkey("components-table", handle.source_id), format_func=lambda n: flat(n, 60))
-    table = handle.table(chosen or names[0])
+    tasks = session.held().component_tasks
+    table = table_at_rest(app, actor, handle, tasks, about="components", failed="The components could not be computed.")
     if table is None:
         return
-    task = app.background.get(session.held().component_tasks.get(table.dataset_id, ""))
-    if task is not None and task.state == "running":
-        _running(app, actor, task.id)
-        return
-    if task is not None and task.state == "failed":
-        st.error(plain(task.error or "The components could not be computed.", 600), icon=":material/error:")
     layer = app.components.manifest(actor, table.dataset_id)
     _head(app, actor, table, layer["manifest"])
     part = st.segmented_control("Part", PARTS, default=PARTS[0], key=session.wkey("components", table.dataset_id, "part"),
@@ -134,14 +127,6 @@ def _columns(app: Application, actor: Actor, table: Table, layer: Json) -> None:
 
 
 _NEEDS: dict[Any, tuple[str, ...]] = {_model: ("ebm_model",), _map: ("umap_embedding",), _columns: ()}
-
-
-@st.fragment(run_every=0.5)
-def _running(app: Application, actor: Actor, task_id: str) -> None:
-    task = app.background.get(task_id)
-    if task is None or task.state != "running":
-        st.rerun()
-    progress_of(app, actor, task, "components")
 
 
 @careful

@@ -10,11 +10,11 @@ from typing import Any
 import streamlit as st
 
 from components import figures, session, tables
-from components.frame import progress_of
 from components.problems import careful, sentence
 from components.registry import page
 from components.safe import flat, plain
 from components.sql_text import show_sql
+from components.table_task import table_at_rest
 from lexsi_ds.application import Application
 from lexsi_ds.data.handle import DatasetHandle, Table
 from lexsi_ds.errors import LexsiError
@@ -36,17 +36,10 @@ _ROWS = 200
 
 def draw(app: Application, actor: Actor, handle: DatasetHandle) -> None:
     """One table at a time."""
-    names = [t.name for t in handle.tables]
-    chosen = st.selectbox("Table", names, key=session.wkey("surprises-table", handle.source_id), format_func=lambda n: flat(n, 60))
-    table = handle.table(chosen or names[0])
+    tasks = session.held().surprise_tasks
+    table = table_at_rest(app, actor, handle, tasks, about="surprises", failed="The search failed.")
     if table is None:
         return
-    task = app.background.get(session.held().surprise_tasks.get(table.dataset_id, ""))
-    if task is not None and task.state == "running":
-        _running(app, actor, task.id)
-        return
-    if task is not None and task.state == "failed":
-        st.error(plain(task.error or "The search failed.", 600), icon=":material/error:")
     found = app.surprises.get(actor, table.dataset_id)
     _head(app, actor, table, found)
     for place, surprise in enumerate(found["surprises"]):
@@ -156,14 +149,6 @@ def _menu(
                       args=(app, actor, table, moved), type="tertiary")
         st.button("Delete for good", icon=":material/delete:", key=f"{key}-delete", on_click=_delete,
                   args=(app, actor, surprise["id"]), type="tertiary", help="Later searches do not show it again.")
-
-
-@st.fragment(run_every=0.5)
-def _running(app: Application, actor: Actor, task_id: str) -> None:
-    task = app.background.get(task_id)
-    if task is None or task.state != "running":
-        st.rerun()
-    progress_of(app, actor, task, "surprises")
 
 
 @careful

@@ -83,17 +83,23 @@ class Server:
         return [line for line in self.log.read_text().splitlines() if "Traceback" in line or "page error" in line]
 
 
+@contextlib.contextmanager
+def running(folder: Path, *, script: str = "app.py", env: dict[str, str] | None = None) -> Iterator[Server]:
+    """A server on ``folder / "home"`` until the block ends; what its log should not hold fails the tests."""
+    made = Server(folder / "home", log=folder / "server.log", script=script, env=env or {})
+    made.start()
+    try:
+        yield made
+    finally:
+        made.stop()
+    assert not made.troubles(), made.log.read_text()[-4000:]
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One server a module, on an empty home."""
-    folder = tmp_path_factory.mktemp("browser")
-    running = Server(folder / "home", log=folder / "server.log")
-    running.start()
-    try:
-        yield running
-    finally:
-        running.stop()
-    assert not running.troubles(), running.log.read_text()[-4000:]
+    with running(tmp_path_factory.mktemp("browser")) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")

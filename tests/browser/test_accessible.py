@@ -19,7 +19,7 @@ from lexsi_ds.application import Application
 from lexsi_ds.services.model_training import TrainRequest
 from lexsi_ds.settings import Settings
 from tests.app.test_model_results import write_clients
-from tests.browser.conftest import IDLE, REPO, Server
+from tests.browser.conftest import IDLE, REPO, Server, running
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 AXE = REPO / "build" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
@@ -68,13 +68,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
         seen += len(events)
     assert events[-1]["state"] == "answered"
     app.close()
-    running = Server(folder / "home", log=folder / "server.log", script="web.py")
-    running.start()
-    try:
-        yield Filled(running, conversation)
-    finally:
-        running.stop()
-    assert not running.troubles(), running.log.read_text()[-4000:]
+    with running(folder, script="web.py") as made:
+        yield Filled(made, conversation)
 
 
 @pytest.mark.parametrize("tabs", [0, pytest.param(8, marks=pytest.mark.slow)], ids=["pages", "pages and tabs"])

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from lexsi_ds.application import Application
 from lexsi_ds.settings import Settings
-from tests.browser.conftest import Server, Watched
+from tests.browser.conftest import Server, Watched, running
 from tests.browser.test_main_job import ask
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
@@ -26,13 +26,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     app = Application(Settings(home=folder / "home"))
     app.catalog.ensure_demo(app.person())
     app.close()
-    running = Server(folder / "home", log=folder / "server.log")
-    running.start()
-    try:
-        yield running
-    finally:
-        running.stop()
-    assert not running.troubles(), running.log.read_text()[-4000:]
+    with running(folder) as made:
+        yield made
 
 
 def begin(server: Server, tab: Watched, question: str) -> None:

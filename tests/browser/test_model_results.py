@@ -15,7 +15,7 @@ from lexsi_ds.application import Application
 from lexsi_ds.services.model_training import TrainRequest
 from lexsi_ds.settings import Settings
 from tests.app.test_model_results import write_clients
-from tests.browser.conftest import Server, Watched
+from tests.browser.conftest import Server, Watched, running
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -29,13 +29,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     handle = app.catalog.import_source(actor, "files", "Clients", [write_clients(folder / "clients.csv")])
     app.training.train(actor, handle, TrainRequest(target="churn", model_type="Logistic", exclude=("spent",)))
     app.close()
-    running = Server(folder / "home", log=folder / "server.log")
-    running.start()
-    try:
-        yield running
-    finally:
-        running.stop()
-    assert not running.troubles(), running.log.read_text()[-4000:]
+    with running(folder) as made:
+        yield made
 
 
 def test_a_threshold_by_cost_is_saved_and_survives_a_reload(tab: Watched, server: Server) -> None:

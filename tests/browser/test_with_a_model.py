@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from lexsi_ds.application import Application
 from lexsi_ds.settings import Settings
-from tests.browser.conftest import Server, Watched
+from tests.browser.conftest import Server, Watched, running
 from tests.browser.test_live_turn import stop_button
 from tests.browser.test_main_job import ask
 from tests.llm.server import Say
@@ -73,13 +73,8 @@ def server(tmp_path_factory: pytest.TempPathFactory, endpoint: Endpoint) -> Iter
     app.documents.add(app.person(), folder / "handbook.md", "handbook.md")
     app.close()
     named = {"LEXSI_DS_LLM_BASE_URL": endpoint.url, "LEXSI_DS_LLM_MODEL": "scripted", "LEXSI_DS_LLM_TOOLS": "native"}
-    running = Server(folder / "home", log=folder / "server.log", env=named)
-    running.start()
-    try:
-        yield running
-    finally:
-        running.stop()
-    assert not running.troubles(), running.log.read_text()[-4000:]
+    with running(folder, env=named) as made:
+        yield made
 
 
 def begin(server: Server, page: Page, question: str) -> None:
