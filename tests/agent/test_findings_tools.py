@@ -96,6 +96,15 @@ def test_a_group_that_does_something_is_a_share_of_it(app, tmp_path, statement, 
     assert asked(app, data, f"Save as a finding: {other}")[-1]["state"] == "answered" and kept(app, data, other).band is not None
 
 
+def test_a_rule_is_read_by_itself_whatever_was_asked_before(app: Application, handle: DatasetHandle) -> None:
+    conversation = app.chats.new(LOCAL, handle.source_id)
+    ask(app, conversation, "How many customers by region?", handle.source_id)
+    said = "the churn rate stays between 1% and 9%"
+    assert ask(app, conversation, f"Save as a finding: {said}", handle.source_id)[-1]["state"] == "answered"
+    found = kept(app, handle, said)
+    assert found.last_check is not None and found.last_check.observed is not None and found.last_check.observed.n == 800
+
+
 def test_findings_are_listed_with_what_they_say_by_their_state(app: Application, handle: DatasetHandle) -> None:
     asked(app, handle, "Save as a finding: the average amount of invoices is at least 11")
     listed = asked(app, handle, "which findings wait for review?")[-1]["answer"]

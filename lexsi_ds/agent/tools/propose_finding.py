@@ -9,7 +9,7 @@ from pydantic import Field
 from lexsi_ds.agent.finding_words import band_in, table_named, table_of
 from lexsi_ds.agent.tools.base import FunctionTool, ToolArgs, ToolResult, ToolSpec, refuse
 from lexsi_ds.agent.tools.finding_calls import VIA, Json, confirmed, dataset_of, facts, line, told
-from lexsi_ds.agent.tools.text_to_sql import read_question
+from lexsi_ds.agent.tools.text_to_sql import read_alone
 from lexsi_ds.services.finding_band import check_sql
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class ProposeFindingArgs(ToolArgs):
 def _run(args: ProposeFindingArgs, ctx: AgentContext) -> ToolResult:
     draft = None
     if args.check_sql is None:
-        draft = band_in(args.statement, ctx, lambda question: read_question(question, "analytic", ctx))
+        draft = band_in(args.statement, ctx, lambda question: read_alone(question, ctx))
         if draft is not None and args.dataset and table_named(args.dataset, ctx) not in (None, draft.table):
             draft = None
     table = table_named(args.dataset, ctx) if args.dataset else draft.table if draft else table_of(args.statement, ctx)

@@ -82,22 +82,27 @@ def read_question(question: str, mode: Literal["analytic", "predictive", "auto"]
     reply, (question, _) = question, choice_of(picked or question)
     hints = hints_of(ctx, question)
     if (question, mode, hints) not in known:
-        parsed = interpret(
-            question,
-            ctx.dataset,
-            ctx.knowledge.model,
-            ctx.knowledge.values,
-            ctx.query,
-            previous=_changeable(ctx),
-            context=hints,
-            mode=mode,
-            asked=None if picked else asked,
-        )
+        parsed = _parsed(question, mode, ctx, hints, previous=_changeable(ctx), asked=None if picked else asked)
         parsed = replies.told(parsed, reply, question) if picked else parsed
         known[question, mode, hints] = parsed if mode == "predictive" else _with_model(question, parsed, ctx, hints)
     found = known[question, mode, hints]
     ctx.session.asks = found if isinstance(found, Clarify) else None
     return found
+
+
+def read_alone(question: str, ctx: AgentContext) -> Reading:
+    """The parser's reading of a question that goes on from nothing and leaves nothing behind, such as the figure of a rule."""
+    return _parsed(question, "analytic", ctx, hints_of(ctx, question))
+
+
+def _parsed(
+    question: str, mode: Literal["analytic", "predictive", "auto"], ctx: AgentContext, hints: str,
+    previous: Reading | None = None, asked: Clarify | None = None,
+) -> Reading:
+    known = ctx.knowledge
+    return interpret(
+        question, ctx.dataset, known.model, known.values, ctx.query, previous=previous, context=hints, mode=mode, asked=asked
+    )
 
 
 def _changeable(ctx: AgentContext) -> Reading | None:
