@@ -63,8 +63,13 @@ def _groups(app: Application, actor: Actor, card: ModelCard, entry: Entry | None
     work = partial(_fair, app, actor, card.id, list(chosen), threshold)
     key = (card.id, "fairness", tuple(chosen), threshold)
     found = view(app, actor, key, "Figures by group", work, height=420, patience=1.0)
-    for column in found.columns if found is not None else ():
+    if found is None:
+        return
+    for column in found.columns:
         _column(card, column)
+    if found.absent:
+        names = ", ".join(plain(name, 40) for name in found.absent)
+        st.caption(f"Protected and not kept with the training rows, so that no groups are compared by it: {names}.")
 
 
 def _fair(

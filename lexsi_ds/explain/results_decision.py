@@ -120,6 +120,8 @@ class FairnessViews(Value):
 
     protected: tuple[str, ...]
     columns: tuple[Fairness, ...]
+    absent: tuple[str, ...] = ()
+    """Protected columns that were asked for and are not among the training rows, such as dates, whose days are no groups."""
 
 
 class ResidualBin(Value):

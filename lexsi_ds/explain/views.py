@@ -96,10 +96,13 @@ def _slices(model: SavedModel, rows: pd.DataFrame | None, o: Options, say: Say) 
 
 def _fairness(model: SavedModel, rows: pd.DataFrame | None, o: Options, say: Say) -> BaseModel:
     names = o.get("columns")
-    chosen = protected_columns(model) if names is None else names
+    kept = protected_columns(model)
+    left = {out.name for out in model.card.left_out if out.reason == "protected"} - set(kept)
+    chosen = kept if names is None else names
     return FairnessViews(
-        protected=tuple(protected_columns(model)),
-        columns=tuple(fairness(model, name, o.get("threshold")) for name in chosen),
+        protected=tuple(kept),
+        columns=tuple(fairness(model, name, o.get("threshold")) for name in chosen if name not in left),
+        absent=tuple(name for name in chosen if name in left),
     )
 
 

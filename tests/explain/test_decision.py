@@ -12,8 +12,10 @@ from fairlearn.metrics import MetricFrame, selection_rate, true_positive_rate
 
 from lexsi_ds.errors import BadInput
 from lexsi_ds.explain.fairness import fairness, protected_columns
+from lexsi_ds.explain.results_decision import FairnessViews
 from lexsi_ds.explain.slices import error_slices
 from lexsi_ds.explain.threshold import threshold_view
+from lexsi_ds.explain.views import VIEWS
 from lexsi_ds.models.bundle import PROBABILITY, TARGET
 from lexsi_ds.models.task import LeftOut
 from tests.explain.models_for_tests import FEATURES, model, rows
@@ -147,12 +149,15 @@ def test_small_groups_are_named_and_not_compared_and_numbers_are_banded() -> Non
 
 def test_protected_columns_are_kept_with_the_model_and_offered(tmp_path: Path) -> None:
     frame = rows()
-    left = (LeftOut(name="sex", table="t", reason="protected", detail="It is protected."),)
+    left = tuple(LeftOut(name=n, table="t", reason="protected", detail="It is protected.") for n in ("sex", "born"))
     task = task_of(frame, entity="home_id", target="dear", features=FEATURES, left_out=left)
     found = train_in(tmp_path, frame, task, model_type="Logistic")
     assert protected_columns(found) == ["sex"]
     assert "sex" not in found.encoding.names
     assert {g.group for g in fairness(found, "sex").groups} == {"f", "m"}
+    views = VIEWS["fairness"](found, None, {"columns": ["sex", "born"]}, silent)  # as a page asks: all that is protected
+    assert isinstance(views, FairnessViews)
+    assert [c.column for c in views.columns] == ["sex"] and views.absent == ("born",), "one that was not kept takes none with it"
 
 
 def test_rows_that_are_hard_to_tell_are_not_called_errors_of_the_model() -> None:
