@@ -219,7 +219,7 @@ def _rows_of(asking: Asking, shown: int, of_rows: int) -> str:
 
 
 def _how_to(asking: Asking) -> str:
-    return f"A point is one {plain(asking.noun)}; the lasso is in the menu of the chart."
+    return f"A point is one {plain(asking.noun)}; the switch above says what a click or a drag does."
 
 
 def _method(text: str) -> None:
