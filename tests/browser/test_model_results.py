@@ -42,6 +42,7 @@ def test_a_threshold_by_cost_is_saved_and_survives_a_reload(tab: Watched, server
     miss = page.get_by_role("spinbutton", name="A miss costs")
     miss.fill("20")
     miss.press("Enter")
+    expect(page.get_by_text("1 miss = 20")).to_be_visible()  # the costs have arrived; before, Save is still that of the old ones
     save = page.get_by_role("button", name=re.compile("Save 0\\."))
     expect(page.get_by_text("The cheapest threshold is", exact=False)).to_be_visible()
     tab.settle()
